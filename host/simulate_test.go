@@ -314,6 +314,64 @@ func TestBacktestOfAGridWithFailures(t *testing.T) {
 	}
 }
 
+// fallible reports x twice, and fails then where it is below 3.
+var fallible = sdk.TrainablePlugin{
+	Info: sdk.Info{Name: "fallible", Version: "1", Options: noOptions},
+	Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+		return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+			var p struct{ X float64 }
+			err := json.Unmarshal(run.Trial().Params, &p)
+			for k := 0; k < 2 && err == nil; k++ {
+				err = run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: p.X}}}, nil)
+			}
+			if err == nil && p.X < 3 {
+				err = errors.New("cannot")
+			}
+			return err
+		}), sdk.TrainableTraits{}, nil
+	},
+}
+
+// What was retried is what counts of it: the simulation trains as much as the record has, and both have the same best
+// trial, which `best` shows, too.
+func TestBacktestOfRetries(t *testing.T) {
+	o, _ := quick(t, "version: 1\nname: retried\nobjective: {metric: score, mode: min}\n"+
+		"trainable: {plugin: fallible}\nspace: {x: {grid: [4, 1, 2, 5]}}\n"+
+		"searcher: random\nconcurrency: 1\nfailures: {retries: 2}\n", fallible)
+	if _, err := run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(o.Storage, "retried")
+	s, err := simulate.Backtest(context.Background(), dir, Options{Plugins: o.Plugins}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := s.Record
+	if s.Results != 8 || r.Iterations != 8 || r.Trained != 8 || s.States[core.Errored] != 2 ||
+		math.Abs(s.Trained-s.Whole) > 1e-6 || math.Abs(s.Trained-r.Seconds) > 1e-6 {
+		t.Errorf("%+v beside %+v", s, r)
+	}
+	if s.Best.Number != 1 || r.Best.Number != 1 || !r.Best.Kept() {
+		t.Errorf("the best is %+v, that of the record %+v", s.Best, r.Best)
+	}
+	_, err = simulate.Backtest(context.Background(), dir, Options{Plugins: o.Plugins,
+		Sets: []string{"failures.retries=1"}}, 1)
+	if err == nil {
+		t.Error("retries of a record can be set")
+	}
+}
+
+// The number of workers counts, whatever concurrency the file has.
+func TestSimulatedWorkers(t *testing.T) {
+	want := simulateFile(t, "fifo", 8, 4).Seconds
+	if got := simulateFile(t, "fifo", 8, 4, "concurrency=1").Seconds; got != want {
+		t.Errorf("%v s, want %v", got, want)
+	}
+	if one := simulateFile(t, "fifo", 8, 1).Seconds; one < 2*want {
+		t.Errorf("one worker takes %v s, four %v", one, want)
+	}
+}
+
 // noisy reports a curve of its own for each trial, whatever its parameters are: the trial's seed decides.
 var noisy = sdk.TrainablePlugin{
 	Info: sdk.Info{Name: "noisy", Version: "1", Options: noOptions},

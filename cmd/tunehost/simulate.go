@@ -47,7 +47,8 @@ them, and the output says how many did.
 --from takes the directory of an experiment: its trials come in the same order and report
 the same values, whatever searcher and number of trials FILE names. Without FILE, the
 settings are those of that experiment. The output says how much training that would have
-saved, and whether the best recorded trial was kept. The space must be that of the record.
+saved, and whether the best recorded trial was kept. A trial that was retried reports what
+counts of it after all its attempts; it is not retried again. The space must be that of the record.
 What a trial would have done after it was stopped is not known, and neither is what a
 scheduler such as pbt changed: its trials are simulated up to their first change.
 
@@ -60,7 +61,8 @@ Plugins that do not come with tunehost are started only with --trust.`,
 	flags := cmd.Flags()
 	flags.StringVar(&s.table, "table", "", "read recorded curves from `FILE`, in JSON lines")
 	flags.StringVar(&s.from, "from", "", "use the curves of the experiment in `DIR`")
-	flags.IntVar(&s.workers, "workers", 0, "train `N` trials at a time; 0: as many as fit the resources")
+	flags.IntVar(&s.workers, "workers", 0,
+		"train `N` trials at a time, instead of the file's concurrency and resources; 0: as the file says")
 	flags.StringVar(&s.options.Resources, "resources", "", "resources of the virtual machine, as `cpu=16,gpu=2`")
 	setFlag(flags, &s.options)
 	trustFlag(flags, &s.options.Trust)

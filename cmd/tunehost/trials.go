@@ -247,7 +247,8 @@ func (a *app) trialCSV(e *view.Recorded, page *view.Page) error {
 	for _, name := range e.MetricNames() {
 		head = append(head, "metrics/"+name)
 	}
-	head = append(head, "error", "reason", "dir", "checkpoint", "never_started", "was_running", "stopped_early")
+	head = append(head, "error", "reason", "dir", "checkpoint", "never_started", "was_running", "stopped_early",
+		"attempts", "node", "cause", "checkpoint_iteration")
 	if err := w.Write(head); err != nil {
 		return err
 	}
@@ -274,8 +275,16 @@ func csvRow(e *view.Experiment, t *view.Trial, metrics []string) []string {
 		v, ok := t.Metric(name)
 		row = append(row, csvValue(v, ok))
 	}
+	cause, at := "", ""
+	if t.Cause.Kind != core.CauseNone {
+		cause = t.Cause.Kind.String()
+	}
+	if t.Checkpoint != "" {
+		at = fmt.Sprint(t.CheckpointAt)
+	}
 	return append(row, untrusted.Cell(t.Error), untrusted.Cell(t.Reason), t.Dir, t.Checkpoint,
-		fmt.Sprint(t.NeverStarted), fmt.Sprint(t.WasRunning), fmt.Sprint(t.StoppedEarly))
+		fmt.Sprint(t.NeverStarted), fmt.Sprint(t.WasRunning), fmt.Sprint(t.StoppedEarly),
+		fmt.Sprint(t.Attempt), untrusted.Cell(t.Node), cause, at)
 }
 
 func stamp(t time.Time) string {

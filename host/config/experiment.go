@@ -66,7 +66,8 @@ type SearchSpace struct {
 	// last combinations left out.
 	PointsAreOfGrid bool
 	// PlansWhatCanBe: the trials of a grid are the combinations that its conditions and constraints allow, each once,
-	// and points beyond the number of trials are planned. Records from before plan every combination, and no such points.
+	// and points beyond the number of trials are planned. Records from before plan every combination, and no such
+	// points.
 	PlansWhatCanBe bool
 
 	conditions [][]*expr.Program  // of each parameter of Space; all must hold

@@ -25,6 +25,7 @@ import (
 // Options.File it is the recorded file, with the overrides of Options.Sets: another
 // scheduler, for example.
 //
+// A trial that failed and was retried is what counts of it after all its attempts: it is not retried again.
 // A trial that was stopped early is not known beyond that; where the simulation would continue
 // with it, it ends (Result.Cut). The best record to test on is one of trials that
 // all ran to their end.
@@ -51,7 +52,8 @@ func Backtest(ctx context.Context, dir string, o options.Options, workers int) (
 	o.Plugins = o.Plugins.With(recordedSearcher(rows))
 	o.Sets = append(slices.Clone(o.Sets), "searcher="+recordedName, fmt.Sprintf("trials=%d", len(rows)), "points=null",
 		"learn_from=null", "restore=null",
-		"repeat=1") // the record has each run
+		"repeat=1",           // the record has each run
+		"failures.retries=0") // a curve is what counts of a trial after all its attempts
 	m := newSimulation()
 	m.record = true
 	end, err := m.simulate(ctx, o, func(now *config.Experiment) (*curves.Table, error) {
@@ -83,6 +85,10 @@ func (s *Result) rename(recorded []view.Trial) {
 func recordDecides(sets []string) error {
 	for _, set := range sets {
 		key, _, _ := strings.Cut(set, "=")
+		if key == "failures.retries" {
+			return usererror.Errorf("--set %s: --from takes of each trial what counts after all its attempts, and "+
+				"retries none: leave it out", set)
+		}
 		key, _, _ = strings.Cut(key, ".")
 		if slices.Contains([]string{"searcher", "trials", "points", "learn_from", "restore", "repeat"}, key) {
 			return usererror.Errorf("--set %s: --from takes the trials from the record, as they are and in their "+

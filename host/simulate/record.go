@@ -65,12 +65,12 @@ func compare(e *view.Recorded, rows []curves.Row, trials []view.Trial, m *core.M
 	return r
 }
 
-// bestRow returns the row with the best last value, or -1.
+// bestRow returns the row with the best last value, or -1. A trial that failed counts, as it does for `best`.
 func bestRow(rows []curves.Row, o core.Objective) (best int, value float64) {
 	best = -1
 	for i, row := range rows {
 		k := slices.Index(row.Metrics, o.Metric)
-		if k < 0 || row.Failed != "" {
+		if k < 0 {
 			continue
 		}
 		x := row.Reports[len(row.Reports)-1].Values[k]

@@ -71,7 +71,8 @@ type Best struct {
 // Run runs an experiment file on recorded curves, in virtual time: its own
 // searcher and scheduler decide, in the host's own core, and trials report what is in the table as fast as it can be
 // read. The same file, seed, table and workers give the same result. workers is how many trials train at a
-// time; 0 takes the file's resources and those of Options.Resources. Nothing is written.
+// time, whatever the file says; 0 takes the file's concurrency and resources, and those of Options.Resources.
+// Nothing is written.
 func Run(ctx context.Context, o options.Options, load func(*space.Space) (*curves.Table, error), workers int) (Result,
 	error) {
 	m := newSimulation()
@@ -116,7 +117,7 @@ func read(ctx context.Context, o *options.Options, workers int) (*config.Experim
 	}
 	e.Trainable = nil
 	if workers > 0 {
-		e.Resources, e.Placement = map[string]string{"cpu": "1"}, nil
+		e.Resources, e.Placement, e.Concurrency = map[string]string{"cpu": "1"}, nil, 0
 	}
 	return e, nil
 }

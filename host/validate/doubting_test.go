@@ -127,12 +127,14 @@ func TestComputable(t *testing.T) {
 // A grid of which nothing is left is a mistake; one that is partly left, and more points than trials, are not.
 func TestWhatIsPlanned(t *testing.T) {
 	t.Parallel()
+	const grids, several = "space: {a: {grid: [1, 3]}, b: {grid: [1, 3]}}\n", "points: [{a: 1}, {a: 9}]\n"
 	for keys, want := range map[string]string{
-		"space: {a: {grid: [1, 3]}, b: {grid: [1, 3]}}\nconstraints: ['a > b + 2']": "no combination of the grid satisfies",
-		"space: {a: {grid: [1, 3]}, b: {grid: [1, 3]}}\nconstraints: ['a != b']":    "",
-		"space: {a: {int: [1, 9]}}\ntrials: 1\npoints: [{a: 1}, {a: 2}]":            "there are 2 points, more than trials (1)",
-		"space: {a: {int: [1, 9]}}\ntrials: 2\npoints: [{a: 1}, {a: 2}]":            "",
-		"space: {a: {grid: [1, 9]}}\npoints: [{a: 1}, {a: 9}]":                      "",
+		grids + "constraints: ['a > b + 2']":                  "no combination of the grid satisfies",
+		grids + "constraints: ['a != b']":                     "",
+		several + "space: {a: {int: [1, 9]}}\ntrials: 1":      "there are 2 points, more than trials (1)",
+		several + "space: {a: {int: [1, 9]}}\ntrials: 2":      "",
+		several + "space: {a: {grid: [1, 9]}}\ntrials: 1":     "",
+		several + "space: {a: {uniform: [1, 9]}}\ntrials: -1": "",
 	} {
 		e, err := config.Parse("e", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+
 			"trainable: {command: [a]}\n"+keys+"\n"))

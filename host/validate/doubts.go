@@ -109,7 +109,8 @@ func hugePlan(e *config.Experiment) []*config.Error {
 // manyPoints warns of more points than trials: all of them run.
 func manyPoints(e *config.Experiment) []*config.Error {
 	grid := func(p space.Param) bool { return p.Grid }
-	if e.Space == nil || e.Trials < 0 || int64(len(e.Points)) <= e.Trials || slices.ContainsFunc(e.Space.Params, grid) {
+	if e.Space == nil || e.Trials < 0 || int64(len(e.Points)) <= e.Trials ||
+		slices.ContainsFunc(e.Space.Params, grid) {
 		return nil
 	}
 	return []*config.Error{doubt(e.PosOf("points"), "there are %d points, more than trials (%d): all of them run",
@@ -120,8 +121,8 @@ func manyPoints(e *config.Experiment) []*config.Error {
 // has to find trials by drawing. Others may know points that satisfy them.
 func tooTight(e *config.Experiment) error {
 	if points.NewPlan(e).Combinations() == 0 {
-		return fmt.Errorf("%s: no combination of the grid satisfies the constraints: loosen them, or give the grid other "+
-			"values", e.Constraints[0].Pos)
+		return fmt.Errorf("%s: no combination of the grid satisfies the constraints: loosen them, or give the grid "+
+			"other values", e.Constraints[0].Pos)
 	}
 	list := tightSpace(e)
 	grid := func(p space.Param) bool { return p.Grid }

@@ -76,7 +76,7 @@ func bestName(b *view.Ranked) string {
 		return "trial " + trialName(b.Trial.Number)
 	case n == 1:
 		return "trial " + trialName(b.MeanOf[0]) + ", the only run that counts"
-	case n > 2 && b.MeanOf[n-1]-b.MeanOf[0] == core.TrialNo(n-1):
+	case b.MeanOf[n-1]-b.MeanOf[0] == core.TrialNo(n-1):
 		return fmt.Sprintf("the mean of trials %s to %s", trialName(b.MeanOf[0]), trialName(b.MeanOf[n-1]))
 	}
 	names := make([]string, n)

@@ -14,6 +14,7 @@ func TestBestNames(t *testing.T) {
 		"trial 00005, the only run that counts":     {5},
 		"the mean of trials 00004 and 00006":        {4, 6},
 		"the mean of trials 00004 to 00006":         {4, 5, 6},
+		"the mean of trials 00004 to 00005":         {4, 5},
 		"the mean of trials 00003, 00004 and 00006": {3, 4, 6},
 	} {
 		b := &view.Ranked{MeanOf: runs}

@@ -1,7 +1,7 @@
 package grid
 
-// turns counts the runs of points, of whoever made them. Where a grid has nothing but its axes, each combination runs
-// once before one runs again.
+// turns counts the runs of points, also of those that the searcher has not suggested. Where a grid has nothing but its
+// axes, each combination runs once before one runs again.
 type turns struct {
 	runs  map[string]int // by the key of a point
 	own   map[string]int // of these: suggested here and not observed yet
