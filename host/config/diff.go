@@ -84,7 +84,9 @@ func (e *Experiment) canonical(name string) *node {
 	}
 	n = k.shape.canon(n)
 	if o, ok := k.shape.(*object); ok && n.kind == mapKind {
-		n = withDefaults(o, n)
+		if n = withDefaults(o, n); len(n.keys) == 0 && unwritten(name, e.reading) == nil {
+			return nil // nothing is given: it is as if the key were not there
+		}
 	}
 	return n
 }

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
@@ -19,8 +22,13 @@ const URLName = "serve-url"
 // maxURL is longer than any URL of a server, in bytes.
 const maxURL = 1 << 10
 
-// announceEvery is how often a server looks whether the file is still there: another server removes it at its end.
-const announceEvery = time.Second
+// announceEvery is how often a server looks whether the file is still there: another server removes it at its end. One
+// that was killed does not: each leftEvery looks it is asked whether anybody listens there, for at most dialFor.
+const (
+	announceEvery = time.Second
+	leftEvery     = 5
+	dialFor       = 500 * time.Millisecond
+)
 
 // announced is a listener whose URL is in a file until it is closed.
 type announced struct {
@@ -51,20 +59,47 @@ func (a *announced) write() error {
 	return nolink.Settle(f, a.path, err)
 }
 
-// stay writes the file again when there is none.
+// stay writes the file again when there is none, or when the server that it names is gone.
 func (a *announced) stay() {
 	ticks := time.NewTicker(announceEvery)
 	defer ticks.Stop()
-	for {
+	replaced := map[string]bool{}
+	for looks := 1; ; looks++ {
 		select {
 		case <-a.over:
 			return
 		case <-ticks.C:
-			if _, err := os.Lstat(a.path); errors.Is(err, fs.ErrNotExist) {
+			_, err := os.Lstat(a.path)
+			if errors.Is(err, fs.ErrNotExist) || looks%leftEvery == 0 && a.isLeft(replaced) {
 				_ = a.write() // the folder may be gone, too
 			}
 		}
 	}
+}
+
+// isLeft reports whether the file has the URL of a server that is gone. Each URL is replaced once: on another machine
+// with the same folder a server may be there, which would write it again, and so on.
+func (a *announced) isLeft(replaced map[string]bool) bool {
+	text, err := nolink.ReadFile(a.path, maxURL)
+	is := string(text)
+	if err != nil || is == a.url+"\n" || replaced[is] || !refuses(strings.TrimSpace(is)) {
+		return false
+	}
+	replaced[is] = true
+	return true
+}
+
+// refuses reports whether nobody listens at a URL.
+func refuses(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil {
+		return false
+	}
+	c, err := net.DialTimeout("tcp", u.Host, dialFor)
+	if err == nil {
+		_ = c.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // Close implements net.Listener.
