@@ -20,8 +20,8 @@ func TestReleasedCauses(t *testing.T) {
 		"v1": "ERROR unsaved: 4, PAUSED scheduler: 3, TERMINATED completed: 20, TERMINATED scheduler: 24, TERMINATED " +
 			"user: 1, " +
 			"attempt trainable: 12, stopped by the user: 1",
-		"v2": "ERROR unsaved: 4, PAUSED scheduler: 1, TERMINATED completed: 30, TERMINATED scheduler: 65, TERMINATED " +
-			"user: 1, " +
+		"v2": "ERROR unsaved: 4, PAUSED scheduler: 1, TERMINATED budget_expression: 2, TERMINATED completed: 32, " +
+			"TERMINATED scheduler: 65, TERMINATED user: 1, " +
 			"attempt trainable: 13, stopped by the user: 1",
 	}
 	for _, version := range versions(t) {

@@ -236,6 +236,18 @@ done
 eval "exec ${ASK[1]}>&-"
 wait
 
+# Ended by an expression of the budget, between results.
+write judged <<'E'
+trainable: {command: [sh, -c, 'echo "{{\"score\": {x}}}"']}
+space: {x: {uniform: [0, 1]}}
+searcher: random
+concurrency: 1
+trials: 6
+budget: {when: trials >= 2}
+seed: 15
+E
+ends 0 "$tunehost" run judged.yaml -v 0
+
 # What is no part of the record.
 find results \( -name host.log -o -name LOCK -o -name control -o -name stdout -o -name stderr -o -name progress.csv -o -name '.fake-cluster*' \) -delete
 find results -type d \( -name blobs -o -name restored -o -name snapshots -o -name '*.tmp' \) -prune -exec rm -rf {} +
