@@ -42,11 +42,13 @@ type Trial struct {
 // Receipt answers a tell. Ignored says why its metrics do not count, or is "".
 type Receipt struct{ Ignored string }
 
-// BestTrial answers best; without an ID there is none.
+// BestTrial answers best; without an ID there is none. Value is that by which it is the best: with several runs of a
+// suggestion their mean, while the metrics are those of one of them.
 type BestTrial struct {
 	ID      string
 	Params  []byte
 	Metrics []sdk.Metric
+	Value   float64
 }
 
 // problem answers what cannot be done.
@@ -94,7 +96,7 @@ func (t BestTrial) append(b []byte) []byte {
 		b = append(jsontext.AppendString(b, x.Name), ':')
 		b = jsontext.AppendFloat(b, x.Value)
 	}
-	return append(b, `}}`...)
+	return append(jsontext.AppendFloat(append(b, `},"value":`...), t.Value), '}')
 }
 
 func (p problem) append(b []byte) []byte {

@@ -79,8 +79,8 @@ func TestAnswers(t *testing.T) {
 		`{"ok":true}`:          Receipt{},
 		`{"ok":true,"ignored":"it \"was\" stopped"}`: Receipt{Ignored: `it "was" stopped`},
 		`{"best":null}`: BestTrial{},
-		`{"trial":"a","params":{},"metrics":{"a":"NaN","b":-2}}`: BestTrial{"a", []byte(`{}`),
-			[]sdk.Metric{{Name: "b", Value: -2}, {Name: "a", Value: math.NaN()}}},
+		`{"trial":"a","params":{},"metrics":{"a":"NaN","b":-2},"value":-2}`: BestTrial{"a", []byte(`{}`),
+			[]sdk.Metric{{Name: "b", Value: -2}, {Name: "a", Value: math.NaN()}}, -2},
 		`{"error":"one; two"}`: problem{errors.New("one\ntwo\n")},
 	} {
 		if got := string(a.append(nil)); got != want || !json.Valid([]byte(got)) {

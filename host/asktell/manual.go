@@ -309,11 +309,11 @@ func (m *manual) complete(have []sdk.Metric) error {
 
 // best returns the best trial by the first objective's last value, like `tunehost best`.
 func (m *manual) best() Answer {
-	no, _, ok := view.Best(m.machine, m.machine.Spec().Objectives[0], view.Last)
+	no, value, ok := view.Best(m.machine, m.machine.Spec().Objectives[0], view.Last)
 	if !ok {
 		return BestTrial{}
 	}
-	b := BestTrial{ID: m.Views.Trials.ID(no), Params: m.machine.View(no).Params}
+	b := BestTrial{ID: m.Views.Trials.ID(no), Params: m.machine.View(no).Params, Value: value}
 	m.machine.EachSummary(no, func(id core.MetricID, s stat.Summary) {
 		b.Metrics = append(b.Metrics, sdk.Metric{Name: m.machine.MetricName(id), Value: s.Last})
 	})

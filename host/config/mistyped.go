@@ -63,7 +63,8 @@ func (b *builder) lacksBrackets(member entry) bool {
 	return false
 }
 
-// numbersBeside returns the numbers of a form without brackets, and whether n has nothing else but modifiers of the form.
+// numbersBeside returns the numbers of a form without brackets, and whether n has nothing else but modifiers of the
+// form.
 func numbersBeside(n *node, form string) (numbers []string, only bool) {
 	found, ranges := 0, slices.Contains([]string{"uniform", "loguniform", "int"}, form)
 	for _, e := range n.keys {

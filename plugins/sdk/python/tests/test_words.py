@@ -52,6 +52,10 @@ TEXTS = [
         ["/d/tune/plugins (does not exist), /plugins", ""],
         "; looked in /plugins",
     ),
+    ("host/prepare/changes.go", ["; --extend takes it"], [], ""),
+    ("host/prepare/changes.go", ["; --extend takes it where every trial so far could have run in it"], [], ""),
+    ("host/prepare/changes.go", ["; --extend takes it when no trial is left to the old one"], [], ""),
+    ("host/prepare/changes.go", ["; --extend does not take it: "], [], ""),
     ("host/storage/usable.go", ["%w; choose another with --storage"], ["no"], "no; choose another storage"),
     ("host/storage/storage.go", ["%w; choose another with --storage"], ["no"], "no; choose another storage"),
     (

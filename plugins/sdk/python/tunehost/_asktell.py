@@ -139,10 +139,10 @@ class AskTell(Experiment):
             if not wait:
                 raise TellFirst("there is no trial before a result of one that runs is told: call tell, or ask(wait=True)")
             if self._alone():
-                raise TellFirst(f"{self.waits_for()}, and no other thread can tell it: call tell or fail for each trial")
+                raise TellFirst(f"{self._waits_for()}, and no other thread can tell it: call tell or fail for each trial")
             with self._told:
                 if not self._told.wait_for(lambda: self._tells != tells, _SAY_AFTER_S):
-                    print(f"tunehost: {self.waits_for()}: call tell or fail for each trial", file=sys.stderr)
+                    print(f"tunehost: {self._waits_for()}: call tell or fail for each trial", file=sys.stderr)
                     self._told.wait_for(lambda: self._tells != tells)
 
     def report(self, trial: Union[Asked, str], metrics: Metrics, iteration: Optional[int] = None) -> str:
@@ -194,7 +194,7 @@ class AskTell(Experiment):
         if not found or "trial" not in found:
             return None
         metrics, params = _integers.typed(found["metrics"], self._integers.names()), self._config(found["params"])
-        return {**found, "params": params, "metrics": metrics, "value": float(metrics[own])}
+        return {**found, "params": params, "metrics": metrics, "value": float(found.get("value", metrics[own]))}
 
     def close(self) -> None:
         """Ends the session. What was told is kept; AskTell with the same arguments and name continues. Trials that
@@ -215,7 +215,7 @@ class AskTell(Experiment):
         """Asks until the experiment is finished."""
         return iter(lambda: self.ask(wait=True), None)
 
-    def waits_for(self) -> str:
+    def _waits_for(self) -> str:
         """For which trials a caller waits that gets no other."""
         trials = ", ".join(id if number is None else f"{number} ({id})" for id, number in list(self._out.items())[:5])
         return f"waiting for the result of trial {trials}, which was handed out and not told" if trials else "waiting"
@@ -338,7 +338,7 @@ class AsyncAskTell:
                     waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
                     self._waiting.append(waiter)
                     if not (await asyncio.wait([waiter], timeout=_SAY_AFTER_S))[0]:
-                        print(f"tunehost: {self.reading.waits_for()}: call tell or fail for each trial", file=sys.stderr)
+                        print(f"tunehost: {self.reading._waits_for()}: call tell or fail for each trial", file=sys.stderr)
                     await waiter
 
     async def report(self, trial: Union[Asked, str], metrics: Metrics, iteration: Optional[int] = None) -> str:

@@ -110,13 +110,13 @@ _ARGUMENTS = {
 def _search(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted) -> Best:
     _check(f, space, wanted)
     tuner = _tuner(f, space, mode, wanted)
-    tuner.called("minimize" if mode == "min" else "maximize", _ARGUMENTS)
+    tuner._called("minimize" if mode == "min" else "maximize", _ARGUMENTS)
     if wanted.resume:
-        tuner.take_up(space)
+        tuner._take_up(space)
     results = tuner.fit()
-    best = _best(results, tuner.interrupted)
+    best = _best(results, tuner._interrupted)
     if best is None:
-        raise KeyboardInterrupt(f"interrupted before any trial had a value: {tuner.continues()}")
+        raise KeyboardInterrupt(f"interrupted before any trial had a value: {tuner._continues()}")
     return Best(best.config, best.metrics["value"], Experiment(results.experiment_path))
 
 

@@ -167,6 +167,13 @@ def test_runs_of_a_suggestion():
         assert list(experiment.dataframe()["suggestion"]) == [0, 0, 1, 1]
 
 
+def test_the_best_without_a_record_is_a_mean():
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=2, repeat=2, storage="none") as experiment:
+        for i, trial in enumerate(experiment):
+            experiment.tell(trial, float(i))
+        assert experiment.best()["value"] == 0.5
+
+
 def list_of(experiment):
     """All trials, each told."""
     found = []

@@ -83,27 +83,27 @@ class Tuner:
         self._goes_on: Tuple[str, str] = (_skip.SKIP, _skip.RESUME)  #: what becomes of trials that have ended, and of others
         self._log_begins = 0  #: where the log has the present fit
         self._flags: List[str] = []  #: further ones of the program
-        self._before: Optional[bytes] = None  #: the experiment file, where take_up has replaced it
+        self._before: Optional[bytes] = None  #: the experiment file, where _take_up has replaced it
         self._begin_anew()
         self._results: Optional[ResultGrid] = None
 
     def _begin_anew(self) -> None:
-        self.interrupted = False  #: whether Ctrl-C has ended the last fit
+        self._interrupted = False  #: whether Ctrl-C has ended the last fit
         self._caller = ""  #: the function of this package that makes the call, instead of the user
         self._arguments: Mapping[str, str] = _ARGUMENTS
 
-    def called(self, caller: str, arguments: Mapping[str, str]) -> None:
+    def _called(self, caller: str, arguments: Mapping[str, str]) -> None:
         """Has messages speak of minimize or maximize, and of the names that their arguments have."""
         self._caller, self._arguments = caller, {**_ARGUMENTS, **arguments}
 
-    def continues(self) -> str:
+    def _continues(self) -> str:
         """How the user continues what was interrupted."""
         if self._caller:
             storage = "" if self._storage == _places.absolute("results") else f", storage={self._storage!r}"
             return f"{self._caller} with the same arguments and resume=True, name={self._name!r}{storage} continues"
         return f"tune.Tuner.restore({self._dir!r}, trainable) continues"
 
-    def take_up(self, param_space: Mapping[str, Any]) -> None:
+    def _take_up(self, param_space: Mapping[str, Any]) -> None:
         """Continues the experiment of this name with the settings of this object, if there is one."""
         dir = os.path.join(self._storage, self._name)
         if not os.path.lexists(dir):
@@ -144,7 +144,7 @@ class Tuner:
         try:
             status = self._hosted([*arguments, "--no-fail", *self._verbosity()])
         except _host.Killed as e:
-            next = self.continues() if self.can_restore(self._dir) else "nothing was recorded yet: run it again"
+            next = self._continues() if self.can_restore(self._dir) else "nothing was recorded yet: run it again"
             raise TuneError(f"{e}; {next}") from None
         except TuneError as e:
             self._raise_first()
@@ -152,12 +152,12 @@ class Tuner:
             self._withdraw()
             raise TuneError(_words.refused(str(e), file, self._arguments)) from None
         self._warn()
-        self.interrupted = status == _host.INTERRUPTED
-        if self.interrupted and not self.can_restore(self._dir):
+        self._interrupted = status == _host.INTERRUPTED
+        if self._interrupted and not self.can_restore(self._dir):
             self._withdraw()
             raise KeyboardInterrupt(f"interrupted before the experiment began: {self._caller or 'fit'} begins it again")
-        if self.interrupted:
-            _host.warn(f"interrupted; {self.continues()}")
+        if self._interrupted:
+            _host.warn(f"interrupted; {self._continues()}")
         if self._experiment:
             for line in _serving.take_back(Path(self._dir, _PAYLOAD), self._experiment.served):
                 _host.warn(f"warning: {line}")
