@@ -36,13 +36,7 @@ type Options struct {
 	// Open starts a process at a place and opens the trainable in it.
 	Open   func(ctx context.Context, at exec.Place) (plugin.Trainer, error)
 	Shared bool // one process for all trials
-	// Apart says that leases are on other machines: a process on one lease cannot serve another lease.
-	Apart bool
-	// Noticed reports whether the engine takes away the lease of a place with so many bundles, as far as the agents
-	// there have heard within a time; nil: there are no agents.
-	Noticed func(ctx context.Context, at exec.Place, bundles int, within time.Duration) (bool, error)
-	// GiveUp gives a lease back on which nothing can start, and says why; nil: leases are not given up.
-	GiveUp func(lease core.LeaseID, why string)
+	Leases
 	// Programs says that trials are programs, which the process itself kills when their
 	// grace is over.
 	Programs bool
@@ -68,6 +62,17 @@ type Options struct {
 	Saved func(dir string)
 	// Fail ends the host because no trial can run.
 	Fail func(error)
+}
+
+// Leases are the options of a driver whose trials run on other machines. The zero value is for this machine.
+type Leases struct {
+	// Apart says that leases are on other machines: a process on one lease cannot serve another lease.
+	Apart bool
+	// Noticed reports whether the engine takes away the lease of a place with so many bundles, as far as the agents
+	// there have heard within a time; nil: there are no agents.
+	Noticed func(ctx context.Context, at exec.Place, bundles int, within time.Duration) (bool, error)
+	// GiveUp gives a lease back on which nothing can start, and says why; nil: leases are not given up.
+	GiveUp func(lease core.LeaseID, why string)
 }
 
 // Driver runs trials in processes of the trainable: in one process for all of them, or in one
@@ -151,10 +156,9 @@ type run struct {
 	cancelStart context.CancelFunc
 	start       *sdk.Trial
 	place       exec.Place
-	began       time.Time          // when it got its process
-	begun       bool               // its program runs, or ran
-	from        core.CheckpointRef // that it continues from
-	held        bool               // from is in memory
+	beginning
+	from core.CheckpointRef // that it continues from
+	held bool               // from is in memory
 	// checkpoint is the folder of from. The run gets a copy.
 	checkpoint string
 	late       []func() bool // stop the timers of watchBegin
@@ -165,6 +169,12 @@ type run struct {
 	undecided
 	last withheld
 	hint string // the last one of its trainable: if it reports nothing, it says why
+}
+
+// beginning is when and whether a run has begun.
+type beginning struct {
+	began time.Time // when it got its process
+	begun bool      // its program runs, or ran
 }
 
 // undecided is what a run waits for.

@@ -1,10 +1,8 @@
 package pluginset
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/attempt"
@@ -12,7 +10,6 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/request"
 	"github.com/tunehost/tunehost/host/deadlines"
-	"github.com/tunehost/tunehost/host/exec"
 	"github.com/tunehost/tunehost/host/exec/remote"
 	"github.com/tunehost/tunehost/host/inbox"
 	"github.com/tunehost/tunehost/host/plugin"
@@ -70,9 +67,7 @@ func (p *Set) onNodes(x attempt.Options) *attempt.Driver {
 		Nodes: b.Plan.Remote.Nodes(), Tell: func(e core.Event) { x.Inbox.Post(e) },
 		Uploads: p.uploads(filepath.Dir(b.File.File)).Again})
 	x.Apart, x.Checkpoints, x.GiveUp = true, files, p.GiveUp
-	x.Noticed = func(ctx context.Context, at exec.Place, bundles int, within time.Duration) (bool, error) {
-		return remote.Noticed(ctx, p.Nodes, at.Lease, bundles, within)
-	}
+	x.Noticed = remote.Noticed(p.Nodes)
 	p.Serve(files)
 	if p.Requesting == nil {
 		go p.Trainer.Close()

@@ -8,11 +8,19 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/agent/link"
 	"github.com/tunehost/tunehost/host/agent/message"
+	"github.com/tunehost/tunehost/host/exec"
 )
 
-// Noticed reports whether an agent of a lease has heard that its engine takes the node away. Agents that have not may
-// still hear of it within a time. An error says that an agent cannot be reached.
-func Noticed(ctx context.Context, to Sessions, lease core.LeaseID, bundles int, within time.Duration) (bool, error) {
+// Noticed returns a function that reports whether an agent of the lease of a place has heard that its engine takes the
+// node away. Agents that have not may still hear of it within a time. An error says that an agent cannot be reached.
+func Noticed(to Sessions) func(ctx context.Context, at exec.Place, bundles int, within time.Duration) (bool, error) {
+	return func(ctx context.Context, at exec.Place, bundles int, within time.Duration) (bool, error) {
+		return noticedByAny(ctx, to, at.Lease, bundles, within)
+	}
+}
+
+func noticedByAny(ctx context.Context, to Sessions, lease core.LeaseID, bundles int, within time.Duration) (bool,
+	error) {
 	type answer struct {
 		leaving bool
 		err     error
@@ -46,7 +54,7 @@ func askNotice(ctx context.Context, s link.Session, within time.Duration) (bool,
 	if err == nil {
 		_ = conn.Close()
 	}
-	if _, old := errors.AsType[*message.Refusal](err); old { // an agent of an earlier version does not know the question
+	if _, old := errors.AsType[*message.Refusal](err); old { // an agent of an earlier version
 		return false, nil
 	}
 	return n.Leaving, err

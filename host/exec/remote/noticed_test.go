@@ -8,6 +8,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/agent"
 	"github.com/tunehost/tunehost/host/agent/link"
+	"github.com/tunehost/tunehost/host/exec"
 )
 
 // sessions are connections to the agents of the bundles of one lease.
@@ -35,7 +36,7 @@ func TestNoticed(t *testing.T) {
 	second, leave := warned(t)
 	ask := func(within time.Duration) bool {
 		t.Helper()
-		leaving, err := Noticed(t.Context(), sessions{first, second}, 1, 2, within)
+		leaving, err := Noticed(sessions{first, second})(t.Context(), exec.Place{Lease: 1}, 2, within)
 		if err != nil {
 			t.Error(err)
 		}
@@ -52,7 +53,7 @@ func TestNoticed(t *testing.T) {
 		t.Error("what was announced before the question is not said")
 	}
 	_ = second.Close()
-	if _, err := Noticed(t.Context(), sessions{first, second}, 1, 2, 0); err == nil {
+	if _, err := Noticed(sessions{first, second})(t.Context(), exec.Place{Lease: 1}, 2, 0); err == nil {
 		t.Error("an agent that is not reached has answered")
 	}
 }
@@ -62,7 +63,7 @@ func TestNoticedByAnOldAgent(t *testing.T) {
 	s, there := link.Pipe()
 	defer s.Close()
 	go serve(there, hostile["refuses"].answer)
-	if leaving, err := Noticed(t.Context(), sessions{s}, 1, 1, 0); leaving || err != nil {
+	if leaving, err := Noticed(sessions{s})(t.Context(), exec.Place{Lease: 1}, 1, 0); leaving || err != nil {
 		t.Error(leaving, err)
 	}
 }

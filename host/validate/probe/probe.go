@@ -391,8 +391,9 @@ func (x *examination) reported(r *Report, began time.Time) {
 		x.well("way back", "the node reaches this machine at %s", r.Address)
 	default:
 		x.bad("way back", "the node reaches this machine at none of its addresses ("+strings.Join(r.Unreached, "; ")+
-			"): set host_address to a name of this machine that nodes reach, and host_port to a port that its firewall "+
-			"opens; or set the executor's option connection to stdio if it has one, or run tunehost on a node, in a job")
+			"): set host_address to a name of this machine that nodes reach, and host_port to a port that its "+
+			"firewall opens; or set the executor's option connection to stdio if it has one, or run tunehost on a "+
+			"node, in a job")
 	}
 }
 

@@ -262,8 +262,8 @@ func portError(port int, err error) error {
 	if port == 0 {
 		return err
 	}
-	return fmt.Errorf("this machine cannot listen on port %d (the executor's option host_port): %w; choose another port",
-		port, err)
+	return fmt.Errorf("this machine cannot listen on port %d (the executor's option host_port): %w; choose another "+
+		"port", port, err)
 }
 
 // host is the address at which the executor's process reaches the receiver.

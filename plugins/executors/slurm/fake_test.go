@@ -396,7 +396,7 @@ func TestRefusals(t *testing.T) {
 			b.says("th-a-1 refused: " + text)
 		case err == nil || !strings.HasPrefix(err.Error(), text):
 			t.Errorf("%v, want %s", err, text)
-		case strings.Contains(text, "QOS") != strings.HasSuffix(err.Error(), "lower concurrency, or wait until jobs end)"):
+		case strings.Contains(text, "QOS") != strings.HasSuffix(err.Error(), "or wait until jobs end)"):
 			t.Errorf("%v; is it said what to do about a limit?", err)
 		default:
 			b.says()
