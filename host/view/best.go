@@ -68,6 +68,26 @@ func (s *State) leader(o core.Objective, scope Scope) (no core.TrialNo, x measur
 	return best.no, best.measured, best.ok
 }
 
+// only returns the trials of the best value by the only objective; none if there are several.
+func (s *State) only() []core.TrialNo {
+	if len(s.Objectives()) > 1 {
+		return []core.TrialNo{}
+	}
+	return s.bestRuns(s.Objectives()[0], Last)
+}
+
+// bestRuns returns the trials whose value is the best: one, the runs of a suggestion, or none.
+func (s *State) bestRuns(o core.Objective, scope Scope) []core.TrialNo {
+	no, _, ok := s.leader(o, scope)
+	if !ok {
+		return []core.TrialNo{}
+	}
+	if runs := s.meanOf(no, o); len(runs) > 0 {
+		return runs
+	}
+	return []core.TrialNo{no}
+}
+
 // meanOf returns the runs of a suggestion whose values make its mean.
 func (s *State) meanOf(no core.TrialNo, o core.Objective) (list []core.TrialNo) {
 	m := s.Machine

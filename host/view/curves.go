@@ -29,6 +29,8 @@ type LearningCurves struct {
 	// Total is how many trials have values; if Trials has fewer, those with the best values are among them.
 	Total  int             `json:"total"`
 	Trials []LearningCurve `json:"trials"`
+	// Best are as in [Points]: the best by the objective, whichever metric this is.
+	Best []core.TrialNo `json:"best"`
 }
 
 // LearningCurve is that of one trial.
@@ -79,7 +81,7 @@ func (e *Experiment) wantedBy(where string) (map[core.TrialNo]bool, error) {
 }
 
 func (s *State) learningCurves(p *Past, q CurvesQuery, wanted map[core.TrialNo]bool) (LearningCurves, error) {
-	x := LearningCurves{Metric: cmp.Or(q.Metric, s.Objectives()[0].Metric)}
+	x := LearningCurves{Metric: cmp.Or(q.Metric, s.Objectives()[0].Metric), Best: s.only()}
 	o := core.Objective{Metric: x.Metric, Mode: s.modeOf(x.Metric)}
 	if s.isObjective(x.Metric) {
 		x.Mode = o.Mode.String()

@@ -3,6 +3,7 @@ package view
 import (
 	"strconv"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/jsontext"
 )
 
@@ -18,7 +19,16 @@ func (x LearningCurves) AppendJSON(b []byte) []byte {
 	for i := range x.Trials {
 		b = append(x.Trials[i].appendJSON(separated(b, i)), '}')
 	}
-	return append(b, "]}"...)
+	return append(appendBest(append(b, ']'), x.Best), '}')
+}
+
+// appendBest appends the field with the best trials.
+func appendBest(b []byte, best []core.TrialNo) []byte {
+	b = append(b, `,"best":[`...)
+	for i, no := range best {
+		b = strconv.AppendUint(separated(b, i), uint64(no), 10)
+	}
+	return append(b, ']')
 }
 
 // separated appends the comma between elements.
@@ -65,7 +75,7 @@ func (x Improving) AppendJSON(b []byte) []byte {
 	if b = append(b, ']'); x.Rerun > 0 {
 		b = strconv.AppendInt(append(b, `,"rerun":`...), int64(x.Rerun), 10)
 	}
-	return append(b, '}')
+	return append(appendBest(b, x.Best), '}')
 }
 
 // appendJSON appends a step without its last brace.

@@ -18,6 +18,8 @@ type Improving struct {
 	Steps []ImprovingAt `json:"steps"`
 	// Rerun is how many trials were run again after they had ended: the last end of each counts.
 	Rerun int `json:"rerun,omitempty"`
+	// Best are the trial, or the runs of the suggestion, with the last of the best values.
+	Best []core.TrialNo `json:"best"`
 }
 
 // ImprovingAt is the value of one trial, in the order in which trials ended; those that have not ended come last.
@@ -54,7 +56,7 @@ func (e *Experiment) Improving(q Query, points int) (x Improving, err error) {
 		ends, rerun := s.lastEnds(p)
 		steps := s.improving(ends, o, q.Scope)
 		x = Improving{Metric: o.Metric, Mode: o.Mode.String(), Total: len(steps), Steps: thinnedSteps(steps, points),
-			Rerun: rerun}
+			Rerun: rerun, Best: s.bestRuns(o, q.Scope)}
 		for i := range x.Steps {
 			x.Steps[i].Trial = s.id(x.Steps[i].Number)
 		}

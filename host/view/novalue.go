@@ -46,22 +46,44 @@ func (e *Experiment) NotFinite() (text string, err error) {
 // SomeNotFinite says of an objective how many trials have ended with a value of it that is NaN or infinite, which no
 // best trial and no table of the best shows; "" if all or none of those that reported have.
 func SomeNotFinite(m *core.Machine) string {
-	for _, o := range m.Spec().Objectives {
-		ended, lost := 0, 0
-		for no := range core.TrialNo(m.Trials()) {
-			last := m.LastStretch(no)
-			sum, reported := m.SummaryIn(&last, m.Metric(o.Metric))
-			if !reported || !m.State(no).Final() {
-				continue
-			}
-			ended++
-			if !finite(sum.Last) {
-				lost++
-			}
+	var u unranked
+	for no := range core.TrialNo(m.Trials()) {
+		if m.State(no).Final() {
+			u.add(m, no)
 		}
-		if lost > 0 && lost < ended {
+	}
+	return u.text(m)
+}
+
+// unranked has, for each objective, how many trials have ended with a value of it, and how many of these values are
+// not finite.
+type unranked []struct{ ended, lost int }
+
+// add counts a trial that has ended.
+func (u *unranked) add(m *core.Machine, no core.TrialNo) {
+	objectives := m.Spec().Objectives
+	if *u == nil {
+		*u = make(unranked, len(objectives))
+	}
+	last := m.LastStretch(no)
+	for i, o := range objectives {
+		sum, reported := m.SummaryIn(&last, m.Metric(o.Metric))
+		if !reported {
+			continue
+		}
+		(*u)[i].ended++
+		if !finite(sum.Last) {
+			(*u)[i].lost++
+		}
+	}
+}
+
+// text is what [SomeNotFinite] says.
+func (u unranked) text(m *core.Machine) string {
+	for i, n := range u {
+		if n.lost > 0 && n.lost < n.ended {
 			return fmt.Sprintf("%d of %d trials ended with a value of %s that is NaN or infinite: none of them "+
-				"can be best", lost, ended, o.Metric)
+				"can be best", n.lost, n.ended, m.Spec().Objectives[i].Metric)
 		}
 	}
 	return ""

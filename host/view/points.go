@@ -12,6 +12,9 @@ type Points struct {
 	Total   int            `json:"total"`
 	Numbers []core.TrialNo `json:"numbers"`
 	States  []string       `json:"states"`
+	// Best are the best trial, or the runs of the best suggestion, as of the values here; none if there are several
+	// objectives. A later answer may have another best trial, whose value is not here yet.
+	Best []core.TrialNo `json:"best"`
 	// WasRunning says that no host runs the experiment: what is RUNNING ran when its host ended.
 	WasRunning bool `json:"was_running,omitempty"`
 	// Params has a column for each parameter, by the names of [Space]; null where the trial does not have it.
@@ -46,7 +49,7 @@ func (s *State) points(most int, names map[string]bool) Points {
 	}
 	o := s.Objectives()[0]
 	x := Points{Total: len(all), Numbers: spread(s.bests(all, o), o.Mode, most), States: []string{},
-		Params: map[string][]json.RawMessage{}, Metrics: map[string][]*Float{}}
+		Best: s.only(), Params: map[string][]json.RawMessage{}, Metrics: map[string][]*Float{}}
 	if x.Numbers == nil {
 		x.Numbers = []core.TrialNo{}
 	}

@@ -19,6 +19,8 @@ type Standing struct {
 	// best is the best of those that have ended, early how many trials were ended before their own end.
 	best  leader
 	early int
+	// unranked counts those that have ended with a value that is not finite.
+	unranked unranked
 	// values are those of the trials that have ended, by number, where each suggestion has one run; NaN: there is none.
 	values []float64
 }
@@ -125,6 +127,9 @@ func (k *Standing) ended(m *core.Machine, first core.TrialNo, runs int) bool {
 		}
 	}
 	k.early += earlyOf(m, first, runs)
+	for no := first; no < first+core.TrialNo(runs); no++ {
+		k.unranked.add(m, no)
+	}
 	return true
 }
 

@@ -82,6 +82,9 @@ type External struct {
 	// StoppedEarly is how many of the TERMINATED a scheduler, a rule, the user or the end of the experiment has
 	// ended before their own end.
 	StoppedEarly int
+	// NotFinite says of an objective how many trials have ended with NaN or an infinite value, or that no result is
+	// finite; "" if there is nothing to say.
+	NotFinite string
 	// WasRunning is how many are RUNNING in the record and do not run, because no host runs the experiment.
 	WasRunning int
 	// Entries is the number of the last entry of the record: it grows with whatever happens.
@@ -170,6 +173,9 @@ func (s *State) CurrentStatus() Status {
 			MeanOf: s.meanOf(best.no, x.Objective)}
 	} else {
 		x.NoBest = NoValue(m, x.Objective.Metric)
+	}
+	if x.NotFinite = s.standing.unranked.text(m); x.NotFinite == "" && !best.ok {
+		x.NotFinite = NonFinite(m)
 	}
 	return x
 }
@@ -507,6 +513,8 @@ type statusJSON struct {
 // externalJSON is the shape of External.
 type externalJSON struct {
 	Early int `json:"stopped_early"`
+	// NotFinite says how many trials have ended with a value of an objective that is NaN or infinite.
+	NotFinite string `json:"not_finite,omitempty"`
 	// WasRunning is there while no host runs the experiment.
 	WasRunning int       `json:"was_running,omitempty"`
 	Leases     *Leases   `json:"leases,omitempty"`
@@ -548,7 +556,7 @@ func (s Status) MarshalJSON() ([]byte, error) {
 	return json.Marshal(statusJSON{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted,
 		s.Paused, orNull(s.Ending), s.Planned, s.Exhausted && s.Made < s.Planned, best, s.Front, resources,
 		s.Elapsed.Seconds(), s.Left.orNull(), s.Dir, s.Host,
-		externalJSON{s.StoppedEarly, s.WasRunning, s.Leases, s.Overdue,
+		externalJSON{s.StoppedEarly, s.NotFinite, s.WasRunning, s.Leases, s.Overdue,
 			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting, s.OnHold,
 			s.Unsteerable}})
 }

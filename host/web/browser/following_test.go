@@ -153,7 +153,9 @@ func TestLineage(t *testing.T) {
 	for next := &at; next != nil; next = list[*next].Parent {
 		want++
 	}
-	p.await(fmt.Sprintf("document.querySelectorAll('#schedule tbody tr').length === %d", want))
+	if want > 1 { // else the parameters never changed, and there is no schedule
+		p.await(fmt.Sprintf("document.querySelectorAll('#schedule tbody tr').length === %d", want))
+	}
 	p.await(fmt.Sprintf(
 		"document.querySelector('#lineage canvas').ariaLabel.includes(', %d of them on the way')", want))
 	// no iteration is in two rows of the schedule, though a trial that was taken over may have trained on

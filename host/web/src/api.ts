@@ -1,5 +1,6 @@
 // The models of the API. openapi.d.ts is generated of docs/openapi.json by `make web` and is not committed: a field
 // that the API does not have is an error of the type checker.
+import { named } from "./named";
 import type { components } from "./openapi";
 
 type Schemas = components["schemas"];
@@ -35,6 +36,17 @@ export type Resources = Schemas["ResourceList"];
 
 // repeats is how often each suggestion runs. Its value is a mean if that is more than once.
 export const repeats = (space?: Space): number => Number(space?.settings["repeat"] ?? 1);
+
+// Leader is the best trial or, with several runs of each, the best suggestion.
+export type Leader = Pick<Schemas["Ranked"], "number" | "mean_of" | "suggestion">;
+
+// leaderOf has the best of an answer: it fits the values of that answer. The status may know of a better one by then.
+export function leaderOf(best: number[], repeat: number): Leader | undefined {
+  const [one] = best;
+  if (one === undefined) return undefined;
+  const suggestion = Math.floor(one / repeat);
+  return repeat > 1 ? { number: suggestion * repeat, mean_of: best, suggestion } : { number: one };
+}
 
 // runsOf are the trials whose value is the best: one, or the runs whose mean it is.
 export const runsOf = (best?: Pick<Schemas["Ranked"], "number" | "mean_of"> | null): number[] => (best ? best.mean_of ?? [best.number] : []);
@@ -80,8 +92,8 @@ const isGroup = (v: unknown): v is Params => typeof v === "object" && v !== null
 export function flat(params: Params, space?: Space, prefix = ""): Params {
   const group = (name: string, v: unknown): v is Params => isGroup(v) && Object.keys(v).length > 0
     && !space?.parameters.some((p) => p.name === name);
-  return Object.assign({}, ...Object.entries(params).map(([k, v]) =>
-    (group(prefix + k, v) ? flat(v, space, `${prefix}${k}/`) : { [prefix + k]: v }))) as Params;
+  return named(Object.entries(params).flatMap(([k, v]): [string, unknown][] =>
+    (group(prefix + k, v) ? Object.entries(flat(v, space, `${prefix}${k}/`)) : [[prefix + k, v]])));
 }
 
 // toNumber returns NaN for what is no finite number.

@@ -5,7 +5,7 @@ import type { Status } from "./api";
 import type { PageProps } from "./context";
 import { Context, useSource } from "./context";
 import type { Watched } from "./live";
-import { useWatch } from "./live";
+import { unanswered, useWatch } from "./live";
 import { Compare } from "./pages/compare";
 import { Experiments } from "./pages/experiments";
 import { Overview } from "./pages/overview";
@@ -114,7 +114,7 @@ function Lost({ watched }: { watched: Watched }): JSX.Element | null {
   if (!lost || !error) return null;
   return <p class="lost" role="alert"><strong>⚠ This page is not up to date</strong> since{" "}
     {clock(seen ?? lost)}: {error.message}.
-    {error.status === 0 ? <> The run or its server has ended, or this browser has no connection to it.
+    {error === unanswered ? <> It may be busy, or stopped, or the connection to it may be lost: this page goes on by itself when it answers.</> : error.status === 0 ? <> The run or its server has ended, or this browser has no connection to it.
       {" "}Start it again as before{status ? <>, or <code>tunehost serve {word(status.dir)}</code> for this experiment alone</> : null}, and open the URL that it prints. If only the connection was lost, this page goes on by itself.</> : null}</p>;
 }
 

@@ -1,8 +1,9 @@
 // Whole numbers that JavaScript's numbers cannot hold, such as 9007199254740993: pages show and send them as recorded.
+import { bare } from "./named";
 
 // parse reads JSON; such a whole number becomes a BigInt. A browser that does not tell the source of a number rounds it.
 export function parse(text: string): unknown {
-  return large.test(text) ? JSON.parse(text, whole as (key: string, v: unknown) => unknown) : JSON.parse(text);
+  return bare(large.test(text) ? JSON.parse(text, whole as (key: string, v: unknown) => unknown) : JSON.parse(text));
 }
 
 // large is what a text has that may need more than a number: to look at each value takes long.

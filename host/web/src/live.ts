@@ -9,7 +9,15 @@ import { shared } from "./source";
 export interface Loaded<T> {
   data?: T;
   error?: Problem;
+  // seen is when the data were read.
+  seen?: number;
 }
+
+// silent is how long, in milliseconds, a server may take for an answer until a page says that there is none.
+export const silent = 10000;
+
+// unanswered is what a page says of a request that has no answer yet.
+export const unanswered = new Problem(0, `the server has not answered for ${silent / 1000} seconds`);
 
 const asProblem = (e: unknown): Problem => (e instanceof Problem ? e
   : new Problem(0, "the server cannot be reached"));
@@ -35,8 +43,9 @@ const longest = 15000;
 const again = (): number => Math.min(longest, Math.max(700, shared.next));
 const pause = (took: number): number => Math.min(longest, Math.max(shortest, 10 * took));
 
-// useData reads data again whenever version changes; key says what they depend on.
-export function useData<T>(key: string, version: number, read: () => Promise<T>): Loaded<T> {
+// useData reads data again whenever version changes; key says what they depend on. awaits says that an answer takes no
+// time, so that a server that gives none for long is not there.
+export function useData<T>(key: string, version: number, read: () => Promise<T>, awaits = false): Loaded<T> {
   const [loaded, set] = useState<Loaded<T> & { key?: string }>({});
   const wanted = useRef({ key, version, read });
   wanted.current = { key, version, read };
@@ -50,13 +59,17 @@ export function useData<T>(key: string, version: number, read: () => Promise<T>)
         done = wanted.current.version;
         const began = performance.now();
         const { aged } = shared;
+        const fail = (error: Problem): void => {
+          if (alive.current && wanted.current.key === key) set((old) => ({ ...(old.key === key ? old : {}), key, error }));
+        };
+        const timer = awaits ? setTimeout(() => fail(unanswered), silent) : undefined;
         try {
           const data = await wanted.current.read();
-          if (alive.current && wanted.current.key === key) set({ key, data });
+          if (alive.current && wanted.current.key === key) set({ key, data, seen: Date.now() });
         } catch (e) {
-          const error = asProblem(e);
-          if (wanted.current.key === key) set((old) => ({ key, data: old.key === key ? old.data : undefined, error }));
+          fail(asProblem(e));
         }
+        clearTimeout(timer);
         const behind = shared.aged > aged;
         if (behind) done = -1; // it is asked for again, until it was made for this page
         await rest(Math.max(pause(performance.now() - began), behind ? again() : 0));
@@ -180,6 +193,7 @@ class Follower {
   // read returns how long it took.
   private async read(): Promise<number> {
     const began = performance.now();
+    const timer = setTimeout(() => this.fail(unanswered), silent);
     try {
       const status = await this.source.status(this.x);
       const text = substance(status);
@@ -190,10 +204,14 @@ class Follower {
       if (!this.ended) this.tell((old) => ({ x: this.x, status, seen: Date.now(), version: old.version + (same && !old.lost ? 0 : 1) }));
       if (ended) document.dispatchEvent(new Event(over));
     } catch (e) {
-      const error = asProblem(e);
-      if (!this.ended) this.tell((old) => ({ ...old, error, lost: old.lost ?? Date.now() }));
+      this.fail(asProblem(e));
     }
+    clearTimeout(timer);
     return performance.now() - began;
+  }
+
+  private fail(error: Problem): void {
+    if (!this.ended) this.tell((old) => ({ ...old, error, lost: old.lost ?? Date.now() }));
   }
 }
 

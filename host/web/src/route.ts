@@ -37,10 +37,11 @@ export function useRoute(): Route {
   return route;
 }
 
-// setQuery changes parameters of the view's address, without a step in the history of the browser.
-export function setQuery(changes: Record<string, string | undefined>): void {
+// setQuery changes parameters of the view's address; with step, Back undoes it.
+export function setQuery(changes: Record<string, string | undefined>, step = false): void {
   const at = parse(location.hash);
   const q: Record<string, string | undefined> = { ...Object.fromEntries(at.query), ...changes };
-  history.replaceState(null, "", href(at.path, q));
+  if (step) history.pushState(null, "", href(at.path, q));
+  else history.replaceState(null, "", href(at.path, q));
   dispatchEvent(new HashChangeEvent("hashchange"));
 }

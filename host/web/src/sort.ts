@@ -1,6 +1,7 @@
 // The order of trials in a report. It is that of `tunehost trials --sort`.
 import { param, toNumber } from "./api";
 import type { Space, Trial } from "./api";
+import { exact } from "./format";
 
 // Key is what a trial is sorted by; undefined: it has no value, and comes last.
 type Key = number | string | undefined;
@@ -24,7 +25,7 @@ function keyOf(space: Space, name: string): (t: Trial) => Key {
 }
 
 function paramKey(v: unknown): Key {
-  return v === undefined || v === null ? undefined : typeof v === "number" ? v : typeof v === "bigint" ? Number(v) : String(v);
+  return v === undefined || v === null ? undefined : typeof v === "number" ? v : typeof v === "bigint" ? Number(v) : exact(v);
 }
 
 // sorted returns trials by a metric, a parameter or another key. An objective sorts from the best to the worst, all

@@ -117,16 +117,20 @@ export class Live extends Paths implements Source {
     return (await this.answer(path)).text();
   }
 
-  private async fetch<T>(path: string, init?: RequestInit): Promise<T> {
+  // The list and a status take no time: a server that does not answer at all is asked again.
+  override experiments = async (): Promise<Item[]> => (await this.fetch<{ experiments: Item[] }>(root, undefined, soon)).experiments;
+  override status = (x: string): Promise<Status> => this.fetch(at(x), undefined, soon);
+
+  private async fetch<T>(path: string, init?: RequestInit, most = late): Promise<T> {
     if (init) {
       try {
-        return parse(await (await this.answer(path, init)).text()) as T;
+        return parse(await (await this.answer(path, { ...init, signal: AbortSignal.timeout(soon) })).text()) as T;
       } finally {
         this.changed = Date.now();
       }
     }
     const had = this.had.get(path);
-    const answer = await this.answer(path, { headers: { ...this.patience(path), ...(had ? { "If-None-Match": had.tag } : {}) } });
+    const answer = await this.answer(path, { signal: AbortSignal.timeout(most), headers: { ...this.patience(path), ...(had ? { "If-None-Match": had.tag } : {}) } });
     if (answer.headers.has("Age")) {
       shared.aged++;
       shared.next = Number(answer.headers.get("Tunehost-Next") ?? 0);
@@ -144,7 +148,7 @@ export class Live extends Paths implements Source {
     this.had.delete(path);
     if (tag === null) return;
     this.had.set(path, { tag, body });
-    for (const oldest of this.had.keys()) if (this.had.size > most) this.had.delete(oldest);
+    for (const oldest of this.had.keys()) if (this.had.size > remembered) this.had.delete(oldest);
   }
 
   // changed is when this page has changed something: it then reads what that has done.
@@ -200,8 +204,13 @@ const restarted = new Problem(401, "the server was started again, or has new tok
 // rarely is how long, in milliseconds, a page waits before it shows a key again that was refused.
 const rarely = 60000;
 
-// most is how many answers a page remembers.
-const most = 12;
+// soon and late are how long, in milliseconds, a page waits for an answer: a server reads a large record first, and waits
+// half a minute for a host.
+const soon = 60000;
+const late = 300000;
+
+// remembered is how many answers a page remembers.
+const remembered = 12;
 
 // shared counts the answers that were made for somebody else, and says how many milliseconds after the last of them there
 // may be a newer one.

@@ -9,6 +9,8 @@ import { useSource } from "./context";
 import { count, exact, plural, stateWord, word } from "./format";
 import type { Watched } from "./live";
 import { acted, useData } from "./live";
+import { changed, named } from "./named";
+import type { Named } from "./named";
 import { Advice, fate, lacking } from "./outcome";
 import type { Source, Steer } from "./source";
 import { Button, Dialog, Failure, Waiting } from "./ui";
@@ -46,6 +48,10 @@ interface Actions {
 
 const unreached = new Problem(0, "the server cannot be reached: nothing is known to be done");
 
+// slow is how long, in milliseconds, an answer may take until the page says that there is none.
+const slow = 5000;
+const noAnswer = new Problem(0, `the server has not answered for ${slow / 1000} seconds: it is not known whether it does this`);
+
 // Cannot says why a request is not possible any more: what it was asked for has changed in the meantime.
 type Cannot = (r: Request) => string | undefined;
 
@@ -72,7 +78,11 @@ function useActions(steer: Steer | undefined, x: string, state: string, lost: bo
     if (!steer) return false;
     set({ busy: true, said: "" });
     sent.current = state;
-    const answered = (of: Partial<Shown>): void => set((old) => ({ ...old, busy: false, said: "", problem: undefined, ...of }));
+    const timer = setTimeout(() => set((old) => ({ ...old, problem: noAnswer })), slow);
+    const answered = (of: Partial<Shown>): void => {
+      clearTimeout(timer);
+      set((old) => ({ ...old, busy: false, said: "", problem: undefined, ...of }));
+    };
     try {
       const done = await carriedOut(steer, x, r);
       document.dispatchEvent(new CustomEvent(acted, { detail: r.path }));
@@ -304,7 +314,7 @@ function useFirstField(ready: boolean): RefObject<HTMLFormElement | null> {
 function Point(p: PointProps): JSX.Element {
   const source = useSource();
   const first = useData(`params ${p.x}`, 0, async () => (await source.space(p.x)).parameters);
-  const [values, set] = useState<Record<string, string>>({});
+  const [values, set] = useState<Named<string>>(named());
   const [wrong, say] = useState("");
   const form = useFirstField(first.data !== undefined);
   // held keeps the Enter that was meant for the button before from adding a trial of which nothing is typed
@@ -314,15 +324,15 @@ function Point(p: PointProps): JSX.Element {
   const submit = async (e: Event): Promise<void> => {
     e.preventDefault();
     say("");
-    const base = p.all && p.from ? given(p.from, (first.data ?? []).map((q) => q.name)) : {};
-    if (await p.actions.send({ path: p.path, body: { params: { ...base, ...changed(values, first.data ?? [], p.from) } } })) p.onClose();
+    const base = p.all && p.from ? given(p.from, (first.data ?? []).map((q) => q.name)) : [];
+    if (await p.actions.send({ path: p.path, body: { params: named([...base, ...typed(values, first.data ?? [], p.from)]) } })) p.onClose();
     else say("It was not added:");
   };
   return <Dialog title={p.title} onClose={p.onClose}>
     <p class="quiet">{p.hint}</p>
     {first.data ? <form ref={form} onSubmit={(e) => void submit(e)} onKeyDown={held} onKeyPress={held}>
       {first.data.map((q) => <Field key={q.name} of={q} text={values[q.name] ?? (p.from ? shown(p.from, q) : "")}
-        empty={p.from ? "as it is" : "sampled"} on={(text) => set({ ...values, [q.name]: text })} />)}
+        empty={p.from ? "as it is" : "sampled"} on={(text) => set(changed(values, q.name, text))} />)}
       <div class="wrong">{wrong ? <p>{wrong}</p> : null}<Failure of={p.actions.problem} /></div>
       <div class="row"><button type="submit" class="main" disabled={p.actions.off}>{p.button}</button>
         <button type="button" onClick={p.onClose}>Cancel</button></div>
@@ -334,7 +344,7 @@ function Field({ of: q, text, empty, on }: { of: Parameter; text: string; empty:
   const choices = (q.choices ?? []).map((c) => JSON.stringify(c));
   return <label>{q.name}
     {q.choices ? <select name={q.name} value={text} onChange={(e) => on(e.currentTarget.value)}><option value="">({empty})</option>
-      {[...choices, ...(text === "" || choices.includes(text) ? [] : [text])].map((c) => <option key={c} value={c}>{exact(JSON.parse(c))}</option>)}</select>
+      {[...choices, ...(text === "" || choices.includes(text) ? [] : [text])].map((c) => <option key={c} value={c}>{exact(parse(c))}</option>)}</select>
       : <input name={q.name} value={text} placeholder={range(q)} onInput={(e) => on(e.currentTarget.value)} />}
     {q.when ? <span class="quiet">only when {q.when}</span> : null}</label>;
 }
@@ -352,25 +362,24 @@ function shown(from: Params, q: Parameter): string {
 }
 
 // given are the parameters that a trial has, by their names.
-function given(from: Params, names: string[]): Params {
-  return Object.fromEntries(names.map((n) => [n, param(from, n)]).filter(([, v]) => v !== undefined));
+function given(from: Params, names: string[]): [string, unknown][] {
+  return names.map((n): [string, unknown] => [n, param(from, n)]).filter(([, v]) => v !== undefined);
 }
 
-function changed(values: Record<string, string>, list: Parameter[], from?: Params): Params {
-  const out: Params = {};
-  for (const [name, text] of Object.entries(values)) {
+// typed are the parameters whose fields say something else than they did at first.
+function typed(values: Named<string>, list: Parameter[], from?: Params): [string, unknown][] {
+  return Object.entries(values).flatMap(([name, text]): [string, unknown][] => {
     const q = list.find((p) => p.name === name);
-    if (q && text.trim() !== "" && text !== (from ? shown(from, q) : "")) out[name] = read(text);
-  }
-  return out;
+    return q && text.trim() !== "" && text !== (from ? shown(from, q) : "") ? [[name, read(text)]] : [];
+  });
 }
 
-// read takes JSON as it is, and any other text as text.
+// read takes JSON as it is, other numbers, such as .25, as numbers, and any other text as text.
 function read(text: string): unknown {
   try {
     return parse(text);
   } catch {
-    return text;
+    return /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text) ? Number(text) : text;
   }
 }
 
@@ -391,16 +400,20 @@ function Settings({ x, status, actions, onClose }: { x: string; status: Status; 
   const { data: space, error } = useData(`settings ${x}`, 0, () => source.space(x));
   const [typed, type] = useState<Record<string, string>>({});
   const [others, setOthers] = useState("");
+  const [wrong, say] = useState("");
   const form = useFirstField(space !== undefined);
   const submit = async (e: Event): Promise<void> => {
     e.preventDefault();
-    const body: Params = {};
-    for (const [key, text] of Object.entries(typed)) if (text.trim() !== "") body[key] = read(text);
+    const body: [string, unknown][] = [];
+    for (const [key, text] of Object.entries(typed)) if (text.trim() !== "") body.push([key, read(text)]);
     for (const line of others.split("\n")) {
       const [, key = "", text = ""] = /^\s*([^=:]*)(?:=|:|$)(.*)$/.exec(line) ?? []; // as --set has it, or as the file
-      if (key.trim()) body[key.trim()] = read(text.trim());
+      if (key.trim()) body.push([key.trim(), read(text.trim())]);
     }
-    if (await actions.send({ method: "PATCH", path: "/settings", body })) onClose();
+    const empty = Object.keys(typed).find((key) => typed[key]?.trim() === "");
+    say(empty ? `${empty}: give a number` : body.length === 0 ? "nothing is changed yet: give another value" : "");
+    if (empty || body.length === 0) return;
+    if (await actions.send({ method: "PATCH", path: "/settings", body: named(body) })) onClose();
   };
   const later = status.pending ?? [];
   const field = (key: string, label: string): JSX.Element => <label>{label}
@@ -415,7 +428,7 @@ function Settings({ x, status, actions, onClose }: { x: string; status: Status; 
       {status.exhausted ? <p class="state-paused" id="exhausted">The searcher has no more points: a larger number of trials makes no more of them.</p> : null}
       {status.state === "running" ? null : <p class="quiet">The experiment does not run: what you change takes effect with Resume.</p>}
       {later.length > 0 ? <p id="pending">Waiting for Resume: {later.map((p) => `${p.key} ${asText(p.old)} → ${asText(p.new)}`).join(", ")}</p> : null}
-      <Failure of={actions.problem} />
+      <Failure of={wrong ? new Problem(0, wrong) : actions.problem} />
       <div class="row"><button type="submit" class="main" disabled={actions.off}>Change</button>
         <button type="button" onClick={onClose}>Cancel</button></div>
     </form> : <Waiting error={error} />}</Dialog>;

@@ -1,9 +1,9 @@
 // Small parts of pages. Texts of trials and plugins are children of elements, and so never markup.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Numeric, Problem, Ranked } from "./api";
+import type { Leader, Numeric, Problem } from "./api";
 import { runsOf } from "./api";
-import { count, number, plural, stateSign, stateWord } from "./format";
+import { clock, count, number, plural, stateSign, stateWord } from "./format";
 import { href } from "./route";
 
 type Children = { children?: ComponentChildren };
@@ -13,6 +13,15 @@ export function State({ state, over = false }: { state: string; over?: boolean }
   if (over && state === "RUNNING") return <span class="state state-interrupted"><span aria-hidden="true">◌</span> was running</span>;
   return <span class={`state state-${state.toLowerCase()}`}><span aria-hidden="true">{stateSign(state)}</span>{" "}
     <span class="word">{stateWord(state)}</span></span>;
+}
+
+// NothingDrawn is in the place of a plot without a finite value.
+export const NothingDrawn = ({ of }: { of: string }): JSX.Element =>
+  <p class="quiet undrawn">No value of {of} is finite: there is nothing to draw.</p>;
+
+// LastSeen is the state of an experiment whose server does not answer any more.
+export function LastSeen({ state, at }: { state: string; at: number }): JSX.Element {
+  return <span class="state state-interrupted"><span aria-hidden="true">◌</span> last seen {state} at {clock(at)}</span>;
 }
 
 // compared is what has a value that is compared.
@@ -41,13 +50,13 @@ function Runs({ x, of }: { x: string; of: number[] }): JSX.Element {
 }
 
 // MeanOf is a suggestion with the runs whose mean its value is.
-export function MeanOf({ x, of }: { x: string; of: Pick<Ranked, "number" | "mean_of" | "suggestion"> }): JSX.Element {
+export function MeanOf({ x, of }: { x: string; of: Leader }): JSX.Element {
   const runs = runsOf(of);
   return <>{runs.length === 1 ? `suggestion ${of.suggestion}, only its trial ` : `the mean of suggestion ${of.suggestion}, trials `}<Runs x={x} of={runs} /></>;
 }
 
 // Starred says which trials have the star; best is the best suggestion, if it has several runs.
-export function Starred({ x, of, best, repeat }: { x: string; of: ReadonlySet<number>; repeat?: number; best?: Pick<Ranked, "number" | "mean_of" | "suggestion"> | null }): JSX.Element | null {
+export function Starred({ x, of, best, repeat }: { x: string; of: ReadonlySet<number>; repeat?: number; best?: Leader | null }): JSX.Element | null {
   if (best?.mean_of) return <span class="starred"><span class="star" aria-hidden="true">★</span> the best is <MeanOf x={x} of={best} /></span>;
   if (of.size === 0) return null;
   const [one] = of;
@@ -72,6 +81,11 @@ export function Card({ title, children, id, aside }: Children & { title: string;
 // Failure says what went wrong, in the words of the server.
 export function Failure({ of }: { of?: Problem }): JSX.Element | null {
   return of ? <p class="failure" role="alert"><strong>✕</strong> {of.message}</p> : null;
+}
+
+// Old says that a list or a page is as of a time.
+export function Old({ what, seen, error }: { what: string; seen?: number; error?: Problem }): JSX.Element | null {
+  return error ? <p class="lost" role="alert"><strong>⚠ This {what} is not up to date</strong>{seen ? ` since ${clock(seen)}` : ""}: {error.message}.</p> : null;
 }
 
 // Waiting stands where data are not there yet.

@@ -12,7 +12,7 @@ import { wide } from "../plot/axes";
 import { Lines, Names } from "../plot/lines";
 import { href } from "../route";
 import type { Source } from "../source";
-import { Card, Choice, Front, MeanOf, Value, Waiting } from "../ui";
+import { Card, Choice, Front, MeanOf, Old, Value, Waiting } from "../ui";
 
 // Course is how the best value of an objective came about.
 interface Course {
@@ -44,12 +44,13 @@ export function Compare({ names }: { names: string[] }): JSX.Element {
   const source = useSource();
   const tick = useTicks(2000);
   const [by, choose] = useState<"time" | "trials">("time");
-  const { data, error } = useData("compare " + names.join(), source.made ? 0 : tick, () => Promise.all(names.map((name, i) => read(source, name, i))));
+  const { data, error, seen } = useData("compare " + names.join(), source.made ? 0 : tick, () => Promise.all(names.map((name, i) => read(source, name, i))), true);
   if (!data) return <><h1>Compare</h1><Waiting error={error} /></>;
   const courses = data.flatMap((o) => o.courses);
   const objectives = [...new Set(courses.map((c) => objective(c.history)))];
   const unit = unitOf(Math.max(0, ...courses.flatMap((c) => c.history.steps.map((s) => toNumber(s.at_s)))));
   return <><div class="row"><h1>Compare</h1><Choice label="by" of={[["time", "by time"], ["trials", "by trials"]]} chosen={by} on={choose} /></div>
+    <Old what="page" seen={seen} error={error} />
     {objectives.length > 1 ? <p class="quiet" id="several">Each objective has a plot of its own: {objectives.join(", ")}.</p> : null}
     <div id="compared" class={objectives.length > 1 ? "two" : undefined}>{objectives.map((o) => <Best key={o} of={courses.filter((c) => objective(c.history) === o)} by={by} unit={unit} />)}</div>
     <Card title="Side by side" id="sides"><div class="scroll"><Sides of={data} objectives={objectives} /></div></Card></>;

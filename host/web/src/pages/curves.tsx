@@ -30,7 +30,7 @@ export function useSpace(x: string, version = 0): Loaded<Space> {
   return useData("space " + x, Math.ceil(version / 10), () => source.space(x));
 }
 
-export function Curves({ x, version, best }: { x: string; version: number; best: number[] }): JSX.Element {
+export function Curves({ x, version }: { x: string; version: number }): JSX.Element {
   const source = useSource();
   const [metric, choose] = useState("");
   const [wanted, setScale] = useState<Scale>();
@@ -41,6 +41,7 @@ export function Curves({ x, version, best }: { x: string; version: number; best:
   });
   if (!data) return <Card title="Learning curves" id="curves"><Waiting error={error} /></Card>;
   const { space, curves } = data;
+  const { best } = curves;
   const low = curves.trials.some((c) => c.values.some((v) => toNumber(v) <= 0)) ? `${curves.metric} has values of 0 or less` : undefined;
   const scale = wanted ?? (wide(curves.trials.flatMap((c) => c.values.map(toNumber))) ? "y" : "");
   const mode = space.objectives.find((o) => o.metric === curves.metric)?.mode;

@@ -10,7 +10,7 @@ import { Spark } from "../plot/lines";
 import { href, setQuery, useRoute } from "../route";
 import { flaw, Outcome } from "../outcome";
 import { left } from "./overview";
-import { Failure, Front, State, Value, Waiting } from "../ui";
+import { Failure, Front, LastSeen, Old, State, Value, Waiting } from "../ui";
 
 // Order is one of a column, from what a reader looks for first; - in the address reverses it.
 interface Order {
@@ -62,7 +62,7 @@ export function Experiments(): JSX.Element {
   const source = useSource();
   const { query } = useRoute();
   const tick = useTicks(1000);
-  const { data, error } = useData("experiments", source.made ? 0 : tick, () => source.experiments());
+  const { data, error, seen } = useData("experiments", source.made ? 0 : tick, () => source.experiments(), true);
   const [chosen, choose] = useState<Set<string>>(new Set());
   const only = data?.length === 1 ? data[0]?.id : undefined;
   // who opens the printed URL wants to see the experiment, if there is no other; #/ is the list all the same
@@ -77,21 +77,22 @@ export function Experiments(): JSX.Element {
   const name = query.get("name") ?? "";
   const shown = data.filter((e) => (e.id + " " + e.name).toLowerCase().includes(name.toLowerCase()));
   const running = data.filter((e) => goesOn(e) && !e.paused && !e.waiting).length;
+  const lost = error ? seen : undefined;
   return <>
     <div class="row"><h1>Experiments</h1>
-      <span class="quiet" id="how-many">{shown.length < data.length ? `${shown.length} of ` : ""}{count(data.length)}{running > 0 ? `, ${running} running` : ""}</span>
+      <span class="quiet" id="how-many">{shown.length < data.length ? `${shown.length} of ` : ""}{count(data.length)}{running > 0 ? `, ${running} ${lost ? "last seen running" : "running"}` : ""}</span>
       {chosen.size > 1 ? <a class="button" href={href(["compare"], { of: [...chosen].join(",") })}>compare {chosen.size}</a>
         : data.length > 1 ? <span class="quiet">select two or more to compare them</span> : null}
       {data.length > few || name ? <input type="search" aria-label="only experiments with this in their name" placeholder="part of a name" value={name}
         onInput={(e) => setQuery({ name: e.currentTarget.value })} /> : null}
       <label class="select narrow">sorted by <select value={sort} onChange={(e) => setQuery({ sort: e.currentTarget.value })}>
         <option value="">what runs, then the newest</option>{orders.map((o) => <option key={o.column} value={o.column}>{o.title}</option>)}</select></label></div>
-    {error ? <p class="lost" role="alert">⚠ This list is not up to date: {error.message}</p> : null}
+    <Old what="list" seen={seen} error={error} />
     {data.length === 0 ? <p>There is no experiment yet. <code>tunehost run FILE</code> begins one.</p>
       : <div class="card scroll"><table id="experiments" class="stacked">
         <thead><tr><th><span class="hidden">select</span></th>{["name", "state", "trials", "best"].map((c) => <Head key={c} column={c} sort={sort} />)}
           <th>best so far</th><Head column="changed" sort={sort} /></tr></thead>
-        <tbody>{arranged(shown, sort).map((e) => <Row key={e.id} of={e} chosen={chosen.has(e.id)} toggle={() => toggle(e.id)} />)}</tbody>
+        <tbody>{arranged(shown, sort).map((e) => <Row key={e.id} of={e} chosen={chosen.has(e.id)} toggle={() => toggle(e.id)} lost={lost} />)}</tbody>
       </table></div>}
   </>;
 }
@@ -106,26 +107,27 @@ function Head({ column, sort }: { column: string; sort: string }): JSX.Element {
       {title}{way === 0 ? "" : up ? " ▲" : " ▼"}</button></th>;
 }
 
-function Row({ of: e, chosen, toggle }: { of: Item; chosen: boolean; toggle: () => void }): JSX.Element {
+// Row is an experiment; lost is when the list was read, if it is not up to date.
+function Row({ of: e, chosen, toggle, lost }: { of: Item; chosen: boolean; toggle: () => void; lost?: number }): JSX.Element {
   return <tr>
     <td class="select"><input type="checkbox" checked={chosen} onChange={toggle} aria-label={`select ${e.id}`} /></td>
     <td class="name"><a href={href(["x", e.id])}>{e.id}</a>{e.name !== e.id ? <div class="quiet">{e.name}</div> : null}</td>
     {e.error ? <><td><span class="state state-error">✕ unreadable</span></td><td colSpan={4}>{e.error}</td></>
-      : bare(e) ? <td colSpan={5} class="quiet reading">reading its record…</td> : <Numbers of={e} />}
+      : bare(e) ? <td colSpan={5} class="quiet reading">reading its record…</td> : <Numbers of={e} lost={lost} />}
   </tr>;
 }
 
 // Numbers are the cells of an experiment that can be read.
-function Numbers({ of: e }: { of: Item }): JSX.Element {
+function Numbers({ of: e, lost }: { of: Item; lost?: number }): JSX.Element {
   const status = useStatus(e);
   const known = status?.state === e.state && !e.paused ? status : undefined; // an older one says less than the line
   return <>
-    <td>{known ? <Outcome of={known} /> : <State state={stateOf(e)} />}
+    <td>{lost && e.state === "running" ? <LastSeen state={stateOf(e)} at={lost} /> : known ? <Outcome of={known} /> : <State state={stateOf(e)} />}
       {known && flaw(known) && known.reason ? <div class="quiet">{known.reason}</div> : null}</td>
-    <td><Amount of={e} status={status} /></td>
+    <td><Amount of={e} status={lost ? undefined : status} /></td>
     <td>{e.front ? <Front x={e.id} n={e.front} /> : e.metric ? <>{e.metric} <strong><Value of={e.best} /></strong></> : null}</td>
     <td class="spark"><History of={e} /></td>
-    <td class="quiet changed" title={time(e.changed)}>{ago(e.changed)}</td>
+    <td class="quiet changed" title={time(e.changed)}>{lost ? time(e.changed) : ago(e.changed)}</td>
   </>;
 }
 
@@ -145,13 +147,16 @@ function Amount({ of: e, status: s }: { of: Item; status?: Status }): JSX.Elemen
     {s && left(s) && !made ? <div class="quiet">{left(s)} left</div> : null}</>;
 }
 
+// ofOne are the answers that say something of one experiment, and not of the server.
+const ofOne = [409, 500];
+
 // History is read when something has changed.
 function History({ of: e }: { of: Item }): JSX.Element {
   const source = useSource();
   const [shown, show] = useState(0);
   useEffect(() => show((n) => n + 1), [e.best]);
   const { data, error } = useData("spark " + e.id, shown, () => source.history(e.id));
-  if (error) return <Failure of={error.status === 422 || error.status === 404 ? undefined : error} />;
+  if (error && ofOne.includes(error.status)) return <Failure of={error} />;
   return data && data.steps.length > 1 ? <Spark ys={data.steps.map((s) => toNumber(s.best))}
     label={`best ${data.metric} so far`} /> : <span class="quiet">–</span>;
 }

@@ -1,6 +1,6 @@
 // Which trials continued from which, and the schedule of parameters that came of it.
 import type { JSX } from "preact";
-import { flat, param } from "../api";
+import { flat, param, repeats } from "../api";
 import type { Stretch } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
@@ -151,11 +151,15 @@ function drawDescent({ ctx, theme }: Surface, x: number, from: number, to: numbe
 function Schedule({ x, of }: { x: string; of: Lineage }): JSX.Element | null {
   const list = ancestry(of);
   const space = useSpace(x).data;
-  if (list.length === 0) return null;
+  if (list.length < 2 || !space) return null; // nothing changed on the way to the best
+  const repeat = repeats(space);
+  const one = list[list.length - 1]!.number;
   const names = [...new Set(list.flatMap((s) => Object.keys(flat(s.params, space))))];
   // a trial that another one took over may have trained on: the schedule has what it did until then
   const until = list.map((s, i) => Math.min(s.to, list[i + 1]?.from ?? s.to));
-  return <Card title="The schedule of the best trial" id="schedule"><div class="scroll"><table>
+  return <Card title={repeat > 1 ? `The schedule of trial ${one}, a run of the best suggestion` : "The schedule of the best trial"} id="schedule">
+    {space.objectives.length > 1 ? <p class="quiet">There are several objectives; this is the best trial by the first one, {space.objectives[0]!.metric}.</p> : null}
+    <div class="scroll"><table>
     <thead><tr><th>iterations</th><th>trial</th><th>value</th>{names.map((n) => <th key={n}>{n}</th>)}<th>why</th></tr></thead>
     <tbody>{list.map((s, i) => <tr key={`${s.number} ${s.from}`}><td>{s.from}–{until[i]}</td><td><a href={href(["x", x, "trials", s.number])}>{s.number}</a></td>
       <td>{until[i] === s.to ? <Value of={s.value} /> : ""}</td>{names.map((n) => <td key={n}>{value(param(s.params, n))}</td>)}<td class="why">{s.reason ?? ""}</td></tr>)}</tbody></table></div></Card>;

@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { History as HistoryOf, Params, Ranked, Status } from "../api";
-import { flat, repeats, runsOf, toNumber } from "../api";
+import { flat, leaderOf, repeats, toNumber } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { clock, count, exact, number, plural, roughly, seconds, states, time, unitOf, word } from "../format";
@@ -13,7 +13,7 @@ import { wide } from "../plot/axes";
 import { Lines } from "../plot/lines";
 import { href } from "../route";
 import type { Made } from "../source";
-import { Card, Choice, Code, Copy, Counted, Facts, Front, MeanOf, Starred, Value, Waiting } from "../ui";
+import { Card, Choice, Code, Copy, Counted, Facts, Front, LastSeen, MeanOf, Starred, Value, Waiting } from "../ui";
 import { Curves, endOf, useSpace } from "./curves";
 import { FrontTable } from "./pareto";
 
@@ -22,13 +22,13 @@ export const left = (s: Status): string => (s.left_s === undefined ? "" : roughl
 
 export function Overview({ x, watched }: PageProps): JSX.Element {
   const { status, version } = watched;
-  const history = useMemo(() => <History x={x} version={version} best={status?.best as Ranked | undefined} />, [x, version]);
-  const curves = useMemo(() => <Curves x={x} version={version} best={runsOf(status?.best)} />, [x, version]);
+  const history = useMemo(() => <History x={x} version={version} />, [x, version]);
+  const curves = useMemo(() => <Curves x={x} version={version} />, [x, version]);
   if (!status) return <Waiting error={watched.lost ? undefined : watched.error} />;
   return <>
     <Headline watched={watched} status={status} x={x} />
     <div class={!status.best && status.front ? "under" : "two"}>
-      <Best best={status.best as Ranked | null} front={status.front} x={x} over={status.state !== "running"} />
+      <Best best={status.best as Ranked | null} front={status.front} none={status.not_finite} x={x} over={status.state !== "running"} />
       {history}
     </div>
     {curves}
@@ -44,13 +44,13 @@ function Headline({ watched: { lost, seen, fell }, status: s, x }: { watched: Wa
   const unknown = lost !== undefined && s.state === "running";
   return <section class="card headline" aria-label="state">
     <div><h1>{s.name || x}</h1><div id="state" class="big">{unknown
-      ? <span class="state state-interrupted"><span aria-hidden="true">◌</span> last seen {state} at {clock(seen ?? lost)}</span> : <Outcome of={s} />}</div>
+      ? <LastSeen state={state} at={seen ?? lost} /> : <Outcome of={s} />}</div>
       <Gone status={s} /><Why status={s} /></div>
     <div><h2>progress</h2><Progress x={x} status={s} lost={unknown} /></div>
     <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} lost={unknown} /></div><div id="left" class="strong">{unknown ? "not known" : timeLeft(s, made)}</div></div>
     <div><h2 id="best-of">{s.best || !s.front ? `best ${objective ? `${objective.metric} (${objective.mode})` : "so far"}` : "best"}</h2>{s.best ? <><div class="big" id="best-value"><Value of={s.best.value} /></div>
       <div>{s.best.mean_of ? <MeanOf x={x} of={s.best as Ranked} /> : <>by <a href={href(["x", x, "trials", s.best.number])}>trial {s.best.number}</a></>}</div></>
-      : s.front ? <div id="front"><Front x={x} n={s.front} /></div> : "no result yet"}{fell ? <div class="state-paused" id="fell" role="status">{fell}</div> : null}</div>
+      : s.front ? <div id="front"><Front x={x} n={s.front} /></div> : s.not_finite ? "no finite result" : "no result yet"}{s.not_finite ? <div class="state-paused" id="not-finite">⚠ {s.not_finite}</div> : null}{fell ? <div class="state-paused" id="fell" role="status">{fell}</div> : null}</div>
   </section>;
 }
 
@@ -145,11 +145,11 @@ function FrontCard({ x, n, over }: { x: string; n: number; over: boolean }): JSX
 const forms = [["yaml", "YAML"], ["python", "Python"], ["shell", "command line"], ["json", "JSON"]] as const;
 type Form = (typeof forms)[number][0];
 
-export function Best({ best, front, x, over }: { best: Ranked | null; front?: number; x: string; over: boolean }): JSX.Element {
+export function Best({ best, front, none, x, over }: { best: Ranked | null; front?: number; none?: string; x: string; over: boolean }): JSX.Element {
   const [form, choose] = useState<Form>("yaml");
   const repeat = repeats(useSpace(x).data);
   if (!best && front) return <FrontCard x={x} n={front} over={over} />;
-  if (!best) return <Card title="Best">No trial has reported a value of the objective yet.</Card>;
+  if (!best) return <Card title="Best">{none ? `There is no best trial: ${none}.` : "No trial has reported a value of the objective yet."}</Card>;
   const names = Object.keys(best.params);
   const means = best.mean_of !== undefined;
   return <Card title="Best" id="best" aside={<Choice label="form" of={forms} chosen={form} on={choose} />}>
@@ -165,7 +165,7 @@ export function written(params: Params, names: string[], form: Form): string {
   switch (form) {
     case "json": return JSON.stringify(params, null, 2);
     case "yaml": return names.map((n) => `${yamlKey(n)}: ${JSON.stringify(params[n])}`).join("\n");
-    case "shell": return Object.entries(flat(params)).sort(([a], [b]) => (a < b ? -1 : 1)).map(([n, v]) => `--${n.replaceAll("/", ".")}=${word(exact(v))}`).join(" ");
+    case "shell": return Object.entries(flat(params)).sort(([a], [b]) => (a < b ? -1 : 1)).map(([n, v]) => word(`--${n.replaceAll("/", ".")}=${exact(v)}`)).join(" ");
     case "python": return `{${names.map((n) => `${JSON.stringify(n)}: ${python(params[n])}`).join(", ")}}`;
   }
 }
@@ -182,7 +182,7 @@ function python(v: unknown): string {
 
 type By = "time" | "trials";
 
-function History({ x, version, best }: { x: string; version: number; best?: Ranked | null }): JSX.Element {
+function History({ x, version }: { x: string; version: number }): JSX.Element {
   const source = useSource();
   const [by, choose] = useState<By>("time");
   const { data, error } = useData("history " + x, version, () => source.history(x));
@@ -190,10 +190,11 @@ function History({ x, version, best }: { x: string; version: number; best?: Rank
   const space = useSpace(x).data;
   const several = (space?.objectives.length ?? 1) > 1;
   const repeat = repeats(space);
+  const best = several ? undefined : leaderOf(data?.best ?? [], repeat);
   return <Card title={data ? `Best ${repeat > 1 ? "mean of " : ""}${data.metric} so far (${data.mode})` : "Best so far"} id="history" aside={aside}>
     {several ? <p class="quiet">There are several objectives; this is the first one.</p> : null}
-    {data ? <HistoryPlot of={data} by={by} x={x} best={several ? undefined : best?.number} repeat={repeat} /> : <Waiting error={error} />}
-    {data && data.steps.length > 0 ? <p class="quiet">{!best || several ? null : <><Starred x={x} of={new Set([best.number])} best={best} />. </>}{repeat > 1 ? "Each dot is the mean of the runs of a suggestion, when the last of them ended" : "Each dot is a trial at its end"}{ends(data)}.{data.rerun ? <span id="rerun">{" "}{plural(data.rerun, "trial")} ended more than once: the last end counts.</span> : null}
+    {data ? <HistoryPlot of={data} by={by} x={x} best={best?.number} repeat={repeat} /> : <Waiting error={error} />}
+    {data && data.steps.length > 0 ? <p class="quiet">{!best ? null : <><Starred x={x} of={new Set([best.number])} best={best} />. </>}{repeat > 1 ? "Each dot is the mean of the runs of a suggestion, when the last of them ended" : "Each dot is a trial at its end"}{ends(data)}.{data.rerun ? <span id="rerun">{" "}{plural(data.rerun, "trial")} ended more than once: the last end counts.</span> : null}
       {" "}The line is the best dot so far; <code>tunehost best --curve</code> counts every result.</p> : null}</Card>;
 }
 
@@ -207,7 +208,7 @@ function ends({ steps }: HistoryOf): JSX.Element {
 
 // HistoryPlot has a point for each trial, and a line for the best.
 export function HistoryPlot({ of: { steps, metric }, by, x, best, repeat = 1 }: { of: HistoryOf; by: By; x: string; best?: number; repeat?: number }): JSX.Element {
-  if (steps.length === 0) return <p class="quiet">There is no value yet.</p>;
+  if (steps.length === 0) return <p class="quiet">There is no finite value yet.</p>;
   const last = steps[steps.length - 1];
   const unit = unitOf(Math.max(0, ...steps.map((s) => toNumber(s.at_s))));
   const xs = steps.map((s) => (by === "time" ? toNumber(s.at_s) / unit.seconds : s.trials_ended));

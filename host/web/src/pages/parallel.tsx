@@ -1,13 +1,15 @@
 // Parallel coordinates: which parameters lead to good values.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { runsOf } from "../api";
-import type { Ranked } from "../api";
+import { leaderOf, repeats, runsOf } from "../api";
+import type { Leader } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
+import { parse } from "../exact";
 import { choiceTexts, count, number, plural } from "../format";
 import type { Dimension, Ranges } from "../plot/parallel";
 import { countChosen, Parallel } from "../plot/parallel";
+import { changed, named } from "../named";
 import { Scale } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
 import { Button, Card, Select, Starred, Waiting } from "../ui";
@@ -16,10 +18,11 @@ import type { Table } from "./data";
 
 export function ParallelPage({ x, watched }: PageProps): JSX.Element {
   const { data, error } = useTable(x, watched.version);
-  return <><h1>Parallel coordinates</h1>{data ? <Chart x={x} t={data} leader={watched.status?.best as Ranked | null | undefined} /> : <Waiting error={error} />}</>;
+  return <><h1>Parallel coordinates</h1>{data ? <Chart x={x} t={data} /> : <Waiting error={error} />}</>;
 }
 
-function Chart({ x, t, leader }: { x: string; t: Table; leader?: Ranked | null }): JSX.Element {
+function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
+  const leader = leaderOf(t.points.best, repeats(t.space));
   const best = runsOf(leader)[0];
   const source = useSource();
   const { query } = useRoute();
@@ -51,7 +54,7 @@ function Chart({ x, t, leader }: { x: string; t: Table; leader?: Ranked | null }
     {wrong ? <p class="failure" role="alert"><strong>✕</strong> {wrong}</p> : null}
     <Highlighted x={x} best={best} shown={strong} leader={leader} />
     <p class="quiet">Drag along an axis to choose a range, click the axis to drop it. {where ? <>{source.made ? null : <a href={href(["x", x, "trials"], { where })}>
-      The chosen trials as a table</a>} <button type="button" class="small" onClick={() => brush({})}>choose all</button></> : null}</p>
+      The chosen trials as a table</a>} <button type="button" class="small" onClick={() => brush(named())}>choose all</button></> : null}</p>
     <Axes all={all} shown={shown} logs={logs} linear={(n) => linear(t, n)} set={set} ranges={ranges} brush={brush} dimensions={dimensions} setLogs={(l) => setQuery({ log: l.map(encodeURIComponent).join(",") })} />
   </Card>;
 }
@@ -63,7 +66,7 @@ function absent(t: Table, marked: string): string {
 }
 
 // Highlighted says which trial the bold line is.
-function Highlighted({ x, best, shown, leader }: { x: string; best?: number; shown?: number; leader?: Ranked | null }): JSX.Element | null {
+function Highlighted({ x, best, shown, leader }: { x: string; best?: number; shown?: number; leader?: Leader }): JSX.Element | null {
   if (shown === undefined) return null;
   return <p class="row quiet" id="highlighted"><span><svg width="44" height="10" aria-hidden="true"><line x1="0" x2="44" y1="5" y2="5" stroke-width="3" stroke="var(--mark)" /></svg>{" "}
     {shown === best && !leader?.mean_of ? <Starred x={x} of={new Set([shown])} /> : <a href={href(["x", x, "trials", shown])}>trial {shown}</a>}</span>
@@ -88,19 +91,19 @@ function linear(t: Table, name: string): string | undefined {
 // read takes what the address has of the ranges; one that somebody has spoilt chooses all.
 function read(text: string | null): Ranges {
   try {
-    const all: unknown = JSON.parse(text ?? "{}");
+    const all = parse(text ?? "{}");
     const ok = ([, r]: [string, unknown]): boolean => {
       const { from, to, choices } = (r ?? {}) as Record<string, unknown>;
       return typeof from === "number" && typeof to === "number" || Array.isArray(choices);
     };
-    return Object.fromEntries(Object.entries(all ?? {}).filter(ok)) as Ranges;
+    return named(Object.entries(all ?? {}).filter(ok)) as Ranges;
   } catch {
-    return {};
+    return named();
   }
 }
 
 // within are the ranges of the axes that are shown: others would choose without being seen.
-const within = (r: Ranges, shown: string[]): Ranges => Object.fromEntries(Object.entries(r).filter(([n]) => shown.includes(n)));
+const within = (r: Ranges, shown: string[]): Ranges => named(Object.entries(r).filter(([n]) => shown.includes(n)));
 
 // expression is a filter of trials for brushes.
 export function expression(ranges: Ranges): string {
@@ -134,13 +137,12 @@ function Axes({ all, shown, logs, linear, set, setLogs, ranges, brush, dimension
 function Chosen({ axis, of, set }: { axis: Dimension; of: Ranges; set: (r: Ranges) => void }): JSX.Element {
   const words = axis.values.filter((v) => typeof v === "string" || typeof v === "boolean");
   const list = [...new Set((axis.choices ?? words).map((c) => JSON.stringify(c)))];
-  const texts = choiceTexts(list.map((c): unknown => JSON.parse(c)));
+  const texts = choiceTexts(list.map(parse));
   if (list.length === 0) return <Between name={axis.name} of={of} set={set} />;
   const r = of[axis.name];
   const now = r && "choices" in r ? r.choices.map((c) => JSON.stringify(c)) : [];
   const change = (text: string): void => {
-    const { [axis.name]: _, ...rest } = of;
-    set(text === "" ? rest : { ...rest, [axis.name]: { choices: [JSON.parse(text)] } });
+    set(changed<Ranges[string]>(of, axis.name, text === "" ? undefined : { choices: [parse(text)] }));
   };
   return <select aria-label={`${axis.name} is`} value={now.length > 1 ? "several" : now[0] ?? ""} onChange={(e) => change(e.currentTarget.value)}>
     <option value="">any</option>{now.length > 1 ? <option value="several" disabled>{now.length} of them</option> : null}
@@ -152,14 +154,18 @@ function Between({ name, of, set }: { name: string; of: Ranges; set: (r: Ranges)
   const r = of[name];
   const [from, to] = r && "from" in r ? [r.from, r.to] : [-most, most];
   const change = (low: number, high: number): void => {
-    const { [name]: _, ...rest } = of;
-    set(low <= -most && high >= most ? rest : { ...rest, [name]: { from: low, to: high } });
+    set(changed<Ranges[string]>(of, name, low <= -most && high >= most ? undefined : { from: low, to: high }));
   };
-  const typed = (text: string, none: number): number => (text.trim() === "" || Number.isNaN(Number(text)) ? none : Number(text));
+  // what is no number changes nothing, and the browser says so beside the field
+  const typed = (field: HTMLInputElement, none: number, to: (v: number) => void): void => {
+    const text = field.value.trim();
+    field.setCustomValidity(Number.isNaN(Number(text)) ? `"${text}" is no number` : "");
+    if (field.reportValidity()) to(text === "" ? none : Number(text));
+  };
   return <><input class="short" inputMode="decimal" aria-label={`${name} from`} placeholder="from" value={from <= -most ? "" : number(from)}
-    onChange={(e) => change(typed(e.currentTarget.value, -most), to)} />
+    onChange={(e) => typed(e.currentTarget, -most, (v) => change(v, to))} />
     <input class="short" inputMode="decimal" aria-label={`${name} to`} placeholder="to" value={to >= most ? "" : number(to)}
-      onChange={(e) => change(from, typed(e.currentTarget.value, most))} /></>;
+      onChange={(e) => typed(e.currentTarget, most, (v) => change(from, v))} /></>;
 }
 
 // most stands for no limit: JSON has no infinity.

@@ -1,8 +1,8 @@
 // How the value depends on parameters: importance, slices, and two parameters at a time.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { repeats, runsOf, toNumber } from "../api";
-import type { Importance, Ranked, Space } from "../api";
+import { leaderOf, repeats, runsOf, toNumber } from "../api";
+import type { Importance, Leader, Space } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { plural, value } from "../format";
@@ -40,7 +40,7 @@ function Parameters({ x, data, metric, shares, watched }: PageProps & { data: Ta
   const names = [...new Set([...ranked.map((s) => s.param), ...data.space.parameters.map((p) => p.name)])]
     .filter((n) => data.space.parameters.some((p) => p.name === n));
   const repeat = repeats(data.space);
-  const best = watched.status?.best as Ranked | null | undefined;
+  const best = leaderOf(data.points.best, repeat);
   return <>
     <div class="row"><h1>Parameters</h1><Select label="metric" of={source.offered(x, "importance", data.space.metrics)} chosen={metric} on={(m) => setQuery({ metric: m })} /></div>
     <Card title="Importance" id="importance">
@@ -84,7 +84,7 @@ function axisOf(t: Table, name: string): { label: string; log?: boolean; choices
   return { label: name, log: p?.log, choices: p?.choices };
 }
 
-function Slice({ x, t, metric, name, best }: { x: string; t: Table; metric: string; name: string; best?: Ranked | null }): JSX.Element {
+function Slice({ x, t, metric, name, best }: { x: string; t: Table; metric: string; name: string; best?: Leader }): JSX.Element {
   const runs = runsOf(best);
   const dots = useMemo(() => {
     const [xs, ys] = [column(t, name), column(t, metric)];
@@ -96,7 +96,7 @@ function Slice({ x, t, metric, name, best }: { x: string; t: Table; metric: stri
     pick={(n) => { location.hash = href(["x", x, "trials", n]); }} /></Card>;
 }
 
-function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: string; names: string[]; best?: Ranked | null }): JSX.Element | null {
+function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: string; names: string[]; best?: Leader }): JSX.Element | null {
   const { query } = useRoute();
   const [a, b] = [query.get("a") ?? names[0] ?? "", query.get("b") ?? names.find((n) => n !== (query.get("a") ?? names[0])) ?? ""];
   const runs = runsOf(best);

@@ -1,8 +1,8 @@
 // The Pareto front of two or three objectives, or of any two metrics.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { flat, repeats, runsOf, toNumber } from "../api";
-import type { Ranked } from "../api";
+import { flat, leaderOf, repeats, runsOf, toNumber } from "../api";
+import type { Leader, Ranked } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { apart, plural, value } from "../format";
@@ -28,7 +28,7 @@ export function ParetoPage({ x, watched }: PageProps): JSX.Element {
   if (one && table.data.space.metrics.length < 2) return <><h1>Pareto front</h1><p class="quiet">The experiment has one objective, and so no front; and there is no second metric to compare it with.</p></>;
   return <><h1>{one ? "Two metrics" : "Pareto front"}</h1>
     {one ? <p class="quiet">The experiment has one objective, and so no Pareto front. This compares its last values with those of another metric.</p> : null}
-    <Plots x={x} t={table.data} front={objectives.length > 1 ? front.data ?? [] : []} best={one ? watched.status?.best as Ranked | null | undefined : undefined} />
+    <Plots x={x} t={table.data} front={objectives.length > 1 ? front.data ?? [] : []} best={leaderOf(table.data.points.best, repeats(table.data.space))} />
     {objectives.length > 1 ? <><Failure of={front.error} /><Front x={x} of={front.data ?? []} repeat={repeats(table.data.space)} metrics={objectives.map((o) => o.metric)} over={watched.status?.state !== "running"} /></> : null}</>;
 }
 
@@ -37,7 +37,7 @@ interface Marked {
   t: Table;
   front: Ranked[];
   // best is the best trial of a single objective, which has no front.
-  best?: Ranked | null;
+  best?: Leader;
 }
 
 function Plots({ x, t, front, best }: Marked): JSX.Element {

@@ -212,10 +212,11 @@ export function Trials({ x, watched }: PageProps): JSX.Element {
   return <>
     <div class="row"><h1>Trials</h1>
       <div class="choice" role="group" aria-label="state">
-        <button type="button" class="small" aria-pressed={state === ""} onClick={() => setQuery({ state: undefined })}>all</button>
+        <button type="button" class="small" aria-pressed={state === ""} onClick={() => setQuery({ state: undefined }, true)}>all</button>
         {states.map(([name, word]) => <button key={name} type="button" class="small" aria-pressed={state === name}
-          onClick={() => setQuery({ state: name })}>{over && name === "RUNNING" && counts[name] ? "was running" : word} {counts[name] ?? 0}</button>)}</div>
+          onClick={() => setQuery({ state: name }, true)}>{over && name === "RUNNING" && counts[name] ? "was running" : word} {counts[name] ?? 0}</button>)}</div>
       {source.made ? null : <Where where={where} />}</div>
+    {watched.status?.not_finite ? <p class="state-paused" id="not-finite">⚠ {watched.status.not_finite}</p> : null}
     <ChooseColumns all={columns({ x, over, space: space.data, best })} chosen={chosen} />
     <Table key={`${state} ${where} ${sort} ${query.get("columns") ?? ""}`} x={x} over={over} space={space.data} version={watched.version} best={best} leader={(watched.status?.best ?? undefined) as Ranked | undefined}
       state={state} where={where} sort={sort} chosen={chosen} />
@@ -265,7 +266,7 @@ function useBest(x: string, { status, version }: Watched): Set<number> {
 function Where({ where }: { where: string }): JSX.Element {
   const submit = (e: Event): void => {
     e.preventDefault();
-    setQuery({ where: String(new FormData(e.currentTarget as HTMLFormElement).get("where") ?? "") });
+    setQuery({ where: String(new FormData(e.currentTarget as HTMLFormElement).get("where") ?? "") }, true);
   };
   return <form role="search" class="row" onSubmit={submit}>
     <input key={where} type="search" name="where" aria-label="only trials for which this is true" defaultValue={where} placeholder="lr > 0.01 && state == 'ERROR'" />
@@ -390,7 +391,7 @@ function Head({ of: c, sort }: { of: Column; sort: string }): JSX.Element {
   const rises = c.falls ? down : up;
   const order = !up && !down ? "none" : rises ? "ascending" : "descending";
   return <div role="columnheader" class={c.kind && c.kind !== "why" ? "num" : undefined} aria-sort={c.sort ? order : undefined} title={c.name}>{c.sort
-    ? <button type="button" onClick={() => setQuery({ sort: up ? "-" + c.sort : down ? undefined : c.sort })}>
+    ? <button type="button" onClick={() => setQuery({ sort: up ? "-" + c.sort : down ? undefined : c.sort }, true)}>
       {c.name}{order === "none" ? "" : rises ? " ▲" : " ▼"}</button> : c.name}</div>;
 }
 

@@ -81,6 +81,12 @@ function some(ticks: number[], most: number, log: boolean): number[] {
   return powers.length >= 2 ? powers : ticks.filter((_, i) => i % Math.ceil(ticks.length / most) === 0);
 }
 
+// drawable says that there is something that an axis has a place for.
+export function drawable(values: Iterable<unknown>): boolean {
+  for (const v of values) if (v !== undefined && v !== null && (typeof v !== "number" || Number.isFinite(v))) return true;
+  return false;
+}
+
 // spread has a margin around the values.
 function spread(values: number[], w: Wanted, log: boolean): [number, number] {
   let low = w.low ?? Infinity;
@@ -90,11 +96,11 @@ function spread(values: number[], w: Wanted, log: boolean): [number, number] {
     if (v > high) high = v;
   }
   if (!Number.isFinite(low) || !Number.isFinite(high)) return log ? [1, 10] : [0, 1];
-  if (low === high) return log ? [low / 2, high * 2] : [low - (Math.abs(low) || 1) * 0.1, high + (Math.abs(high) || 1) * 0.1];
+  if (low === high) return log ? [Math.max(Number.MIN_VALUE, low / 2), Math.min(Number.MAX_VALUE, high * 2)] : [low - (Math.abs(low) || 1) * 0.1, high + (Math.abs(high) || 1) * 0.1];
   const margin = 0.03;
   if (log) {
-    const f = (high / low) ** margin;
-    return [low / f, high * f];
+    const f = Math.exp((Math.log(high) - Math.log(low)) * margin); // the quotient may be too large for a number
+    return [Math.max(Number.MIN_VALUE, low / f), Math.min(Number.MAX_VALUE, high * f)];
   }
   const m = (high - low) * margin;
   return [w.low !== undefined && values.every((v) => v >= low) ? low - m / 2 : low - m, high + m];

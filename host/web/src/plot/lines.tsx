@@ -2,8 +2,9 @@
 import { bisector } from "d3-array";
 import type { JSX } from "preact";
 import { number } from "../format";
+import { NothingDrawn } from "../ui";
 import type { Axis, Frame } from "./axes";
-import { axis, clip, dashes, distinct, drawAxes, frame, margin, rule, star } from "./axes";
+import { axis, clip, dashes, distinct, drawable, drawAxes, frame, margin, rule, star } from "./axes";
 import { Canvas } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -62,6 +63,7 @@ export function Lines(p: LinesProps): JSX.Element {
   };
   const find = (x: number, y: number): Spot | undefined => (last ? nearest(p, last, x, y) : undefined);
   const { pick } = p;
+  if (p.lines.length > 0 && !drawable(flat(p.lines.map((l) => l.ys)))) return <NothingDrawn of={p.yLabel} />;
   return <Canvas label={p.label} height={p.height ?? 280} draw={draw} find={find} stops={pick ? () => (last ? ends(p, last) : []) : undefined}
     pick={pick ? (spot) => { if (spot.trial !== undefined) pick(spot.trial); } : undefined} />;
 }

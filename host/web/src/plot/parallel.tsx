@@ -3,6 +3,8 @@ import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { Axis } from "./axes";
 import { axis, graded, rule, told } from "./axes";
+import { changed, named } from "../named";
+import type { Named } from "../named";
 import { Canvas, distinctly, write } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -16,10 +18,10 @@ export interface Dimension {
 }
 
 // Brushes are what is chosen on axes, in pixels.
-type Brushes = Record<string, [number, number]>;
+type Brushes = Named<[number, number]>;
 
 // Ranges are what brushes have chosen: numbers from one to another, or choices.
-export type Ranges = Record<string, { from: number; to: number } | { choices: unknown[] }>;
+export type Ranges = Named<{ from: number; to: number } | { choices: unknown[] }>;
 
 export interface ParallelProps {
   label: string;
@@ -97,8 +99,7 @@ export function Parallel(p: ParallelProps): JSX.Element {
     else if (drag) {
       setDrag(undefined);
       const name = p.dimensions[drag.at]?.name ?? "";
-      const { [name]: _, ...rest } = p.ranges;
-      p.onBrush(Math.abs(drag.from - e.y) < 4 ? rest : ranged(p, l, drag.at, sorted(drag.from, e.y)));
+      p.onBrush(Math.abs(drag.from - e.y) < 4 ? changed<Ranges[string]>(p.ranges, name, undefined) : ranged(p, l, drag.at, sorted(drag.from, e.y)));
     }
   };
   const find = (x: number, y: number): Spot | undefined => {
@@ -118,8 +119,8 @@ function ranged(p: ParallelProps, l: Layout, at: number, [from, to]: [number, nu
   const [d, a] = [p.dimensions[at], l.axes[at]];
   if (!d || !a) return p.ranges;
   const [low, high] = sorted(a.invert(from), a.invert(to));
-  return { ...p.ranges, [d.name]: a.kind === "number" ? { from: neat(low), to: neat(high) }
-    : { choices: a.ticks.filter((t) => t.at >= from && t.at <= to).map((t) => t.value) } };
+  return changed(p.ranges, d.name, a.kind === "number" ? { from: neat(low), to: neat(high) }
+    : { choices: a.ticks.filter((t) => t.at >= from && t.at <= to).map((t) => t.value) });
 }
 
 // neat has the digits that a filter of trials has, so that both choose the same.
@@ -127,7 +128,7 @@ const neat = (v: number): number => Number(v.toPrecision(8));
 
 // placed are ranges in pixels: all of the axis where there is no limit, and around the first and the last of choices.
 function placed(all: Ranges, p: ParallelProps, l: Layout): Brushes {
-  const out: Brushes = {};
+  const out: Brushes = named();
   p.dimensions.forEach((d, i) => {
     const [r, a] = [all[d.name], l.axes[i]];
     if (!r || !a) return;

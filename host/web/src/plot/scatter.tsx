@@ -2,8 +2,9 @@
 import { contours } from "d3-contour";
 import type { JSX } from "preact";
 import { number } from "../format";
+import { NothingDrawn } from "../ui";
 import type { Axis, Frame, Wanted } from "./axes";
-import { axis, clip, drawAxes, frame, graded, margin, star, told, tone } from "./axes";
+import { axis, clip, drawable, drawAxes, frame, graded, margin, star, told, tone } from "./axes";
 import { Canvas } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -72,6 +73,7 @@ export function Scatter(p: ScatterProps): JSX.Element {
     p.dots.forEach((d, i) => { if (d.strong) mark(s, last!.at[2 * i]!, last!.at[2 * i + 1]!); }); // also at the edge, whole
   };
   const { pick } = p;
+  if (p.dots.length > 0 && !drawable(p.dots.map((d) => d.y))) return <NothingDrawn of={p.y.label} />;
   return <Canvas label={p.label} height={p.height ?? 300} draw={draw} find={(x, y) => (last ? nearest(p, last, x, y) : undefined)}
     stops={pick ? () => (last ? stops(p, last) : []) : undefined}
     pick={pick ? (spot) => { if (spot.trial !== undefined) pick(spot.trial); } : undefined} />;

@@ -1,0 +1,52 @@
+package browser
+
+import (
+	"testing"
+)
+
+// strange is an experiment whose parameters have names that objects of JavaScript have, and one that acts in a shell.
+// Some of its trials end with NaN.
+const strange = `version: 1
+name: strange
+objective: {metric: a, mode: max}
+trainable:
+  command: [sh, -c, 'echo "{\"a\": $(echo $1 | sed s/3/NaN/), \"b\": NaN}"', sh, "{constructor}"]
+space:
+  constructor: {grid: [1, 2, 3]}
+  toString: {uniform: [0, 1]}
+  __proto__: {uniform: [0, 1]}
+  "<img src=x>": 1
+  wide: {loguniform: [1e-300, 1e300]}
+trials: 1
+`
+
+// Pages have whatever users name.
+func TestStrangeNames(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", strange)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/strange")
+	p.shows("#not-finite", "1 of 3 trials ended with a value of a that is NaN or infinite: none of them can be best")
+	p.press("#best", "command line")
+	p.shows("#best pre", "--__proto__=")
+	p.shows("#best pre", "'--<img src=x>=1'")
+	p.view("#/x/strange/parallel")
+	p.shows("#parallel .axes", "__proto__")
+	p.await("document.querySelector('#parallel canvas')?.dataset.drawn > 0")
+	p.view("#/x/strange/trials/0")
+	p.shows("main", "__proto__")
+	p.view("#/x/strange/parameters?metric=b")
+	p.shows("main .undrawn", "No value of b is finite: there is nothing to draw.")
+	p.view("#/x/strange/parameters")
+	p.await("document.querySelectorAll('.slices canvas').length > 3")
+	p.view("#/x/strange/overview")
+	p.press(".steering", "Settings")
+	p.fill("dialog input[name=trials]", "")
+	p.press("dialog", "Change")
+	p.shows("dialog .failure", "trials: give a number")
+	p.clean()
+}
