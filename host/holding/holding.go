@@ -15,6 +15,7 @@ import (
 
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/exec"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/local"
 	"github.com/tunehost/tunehost/host/local/reaper"
@@ -33,14 +34,11 @@ import (
 // Holding is a directory that is held, with the log in it.
 type Holding struct {
 	// Dir is the zero value for an experiment that is not kept.
-	Dir    storage.Dir
-	Log    *hostlog.Log
-	Screen *hostlog.Screen
-	Disk   *diskspace.Disk
-	// Mark is on every process that this host starts.
-	Mark string
-	// Guard is called before each of them; nil: they are guarded already.
-	Guard func() error
+	Dir         storage.Dir
+	Log         *hostlog.Log
+	Screen      *hostlog.Screen
+	Disk        *diskspace.Disk
+	exec.Marked // every process that this host starts
 
 	lock   *journal.Lock // nil: nothing is kept
 	files  files
@@ -143,7 +141,7 @@ func inUse(err error, leaving string) error {
 // InMemory holds nothing: the experiment is not kept, and cannot be resumed.
 func InMemory(o *options.Options) *Holding {
 	g := o.Plugins.Guard()
-	h := &Holding{Mark: g.Mark, Guard: g.Start, lazy: g}
+	h := &Holding{Marked: exec.Marked{Mark: g.Mark, Guard: g.Start}, lazy: g}
 	h.openLog(io.Discard, o)
 	return h
 }

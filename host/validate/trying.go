@@ -43,7 +43,8 @@ func tryPlugins(ctx context.Context, o *options.Options, e *config.Experiment, n
 	defer guard.Close()
 	opener := &opening.Opener{Experiment: e, Bundled: o.Plugins, Loader: l, BaseDir: dir,
 		Log:   hostlog.New(hclog.NewNullLogger()),
-		Clock: clock.System{}, Marked: exec.Marked{Mark: guard.Mark, Guard: guard.Start}, Capacity: offer.Capacity(nodes), InProcess: true,
+		Clock: clock.System{}, Marked: exec.Marked{Mark: guard.Mark, Guard: guard.Start},
+		Capacity: offer.Capacity(nodes), InProcess: true,
 		Trusted: o.Trust}
 	var errs []error
 	for _, u := range loading.Uses(e) {

@@ -12,7 +12,6 @@ import (
 	"github.com/tunehost/tunehost/host/compose/setup"
 	"github.com/tunehost/tunehost/host/config/spec"
 	"github.com/tunehost/tunehost/host/consult/snapshots"
-	"github.com/tunehost/tunehost/host/exec"
 	"github.com/tunehost/tunehost/host/exec/remote"
 	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/plugin/loading"
@@ -59,7 +58,7 @@ func (p *Set) Opener() *opening.Opener {
 	virtual := b.Options.Mode.Virtual && b.Stage == nil
 	o := &opening.Opener{Experiment: b.Plan.Experiment, Seed: b.File.Seed, Capacity: b.File.Capacity,
 		Bundled: b.Options.Plugins, Loader: p.Loader, BaseDir: filepath.Dir(b.File.File),
-		Log: b.Log, LogPath: b.LogPath(), Clock: b.Options.Clock, Marked: exec.Marked{Mark: b.Mark, Guard: b.Guard},
+		Log: b.Log, LogPath: b.LogPath(), Clock: b.Options.Clock, Marked: b.Marked,
 		Timeout:   b.Options.CallTimeout,
 		InProcess: b.Options.PluginsHere(), Direct: virtual, Trusted: !virtual || b.Options.Trust,
 		Run: b.File.RunID, SnapshotEvery: cmp.Or(b.Options.Mode.SnapshotEvery, snapshots.Every)}
