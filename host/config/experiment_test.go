@@ -242,7 +242,8 @@ func TestSearcherLeftOut(t *testing.T) {
 // A setting that is removed again leaves nothing that waits for the next host, also where its map had nothing else.
 func TestWithdrawnSettings(t *testing.T) {
 	old := parse(t, "space: {n: 1}\n")
-	for _, sets := range [][]string{{"stop.iteration=18", "stop.iteration=null"}, {"budget.time=1m", "budget.time=null"},
+	for _, sets := range [][]string{{"stop.iteration=18", "stop.iteration=null"},
+		{"budget.time=1m", "budget.time=null"},
 		{"stop={}"}, {"failures.retries=3", "failures.retries=null"}} {
 		now, err := Parse("x.yaml", []byte("space: {n: 1}\n"+base), WithSet(sets...))
 		if err != nil {
