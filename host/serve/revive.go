@@ -97,7 +97,7 @@ func (s *Server) hosted(ctx context.Context, name string, r revival, again *opti
 	if _, err = spawn.Host(ctx, args, nil, func() ([]string, error) { return []string{r.dir}, nil }); err != nil {
 		return x, problem.Unresumed(r.dir, err)
 	}
-	x.Warnings, err = s.reached(ctx, name, r.paused)
+	x.Warnings, err = s.reached(ctx, name, r)
 	return x, err
 }
 
@@ -122,6 +122,8 @@ type revival struct {
 	rested bool
 	// paused: it was paused when its last host ended.
 	paused bool
+	// entries is how many the record had then.
+	entries uint64
 	// here: this server is its host now.
 	here bool
 }
@@ -145,7 +147,7 @@ func (s *Server) revive(e *experiments.Shared, again *options.Again) (r revival,
 		return r, nil
 	}
 	r.dir = e.Dir.Path()
-	err = e.Look(func(s *view.State) { r.paused = s.Machine.Paused() })
+	err = e.Look(func(s *view.State) { r.paused, r.entries = s.Machine.Paused(), s.Entries() })
 	if err == nil && e.Manual() {
 		r.here = true
 		_, err = s.workers(e, again)
@@ -159,8 +161,13 @@ const (
 	patience = 30 * time.Second
 )
 
-// reached waits until a host that has just started takes requests, and continues the experiment if it is paused.
-func (s *Server) reached(ctx context.Context, name string, paused bool) (warnings []string, err error) {
+// errNotBegun is while the record has nothing of a host that takes requests: a status would still say how the
+// experiment had ended before.
+var errNotBegun = errors.New("the host has not begun yet")
+
+// reached waits until a host that has just started takes requests and is in the record, and continues the experiment if
+// it is paused.
+func (s *Server) reached(ctx context.Context, name string, r revival) (warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -170,7 +177,14 @@ func (s *Server) reached(ctx context.Context, name string, paused bool) (warning
 				return refused(nil, err)
 			}
 			defer done()
-			if paused {
+			begun := false
+			if err := e.Look(func(s *view.State) { begun = s.Entries() > r.entries }); err != nil {
+				return err
+			}
+			if !begun {
+				return errNotBegun
+			}
+			if r.paused {
 				var a steer.Answer
 				a, err = h.Do(steer.Unpause{})
 				warnings = a.Warnings
