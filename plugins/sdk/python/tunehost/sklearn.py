@@ -103,7 +103,8 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
 
     def __getstate__(self) -> Any:
         """scikit-learn hands the object to the processes that fit."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_evaluation"}
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_evaluation"}
 
     def _search(self, space: Mapping[str, Any], trials: int, evaluation: _Evaluation, batch: int) -> None:
         """Searches one space."""
