@@ -63,8 +63,7 @@ def test_an_analysis_has_trials():
     assert analysis.get_best_config("loss", "max", "all") == {"x": 2}
     assert analysis.get_best_trial("unknown", "max") is None
     assert list(analysis.dataframe("loss", "max")["loss"]) == [1, 2] and analysis.best_result_df["val/acc"].iloc[0] == 0.5
-    with pytest.raises(ValueError):
-        tune.ExperimentAnalysis(results.experiment_path).best_trial
+    assert tune.ExperimentAnalysis(results.experiment_path).best_config == {"x": 1}  # by the metric of the experiment
     with pytest.raises(ValueError):
         tune.ExperimentAnalysis("nothing")
 
