@@ -145,15 +145,23 @@ func (a *Agent) notice(s *stream) error {
 	if err := s.ask(&n); err != nil {
 		return err
 	}
-	leaving := false
 	wait := time.NewTimer(min(n.Within, maxNotice))
 	defer wait.Stop()
 	select {
 	case <-a.Leaving:
-		leaving = true
 	case <-wait.C:
 	}
-	return s.Put(message.Yes, message.Noticed{Leaving: leaving})
+	return s.Put(message.Yes, message.Noticed{Leaving: a.isLeaving()})
+}
+
+// isLeaving reports whether the engine has said that the node is taken away.
+func (a *Agent) isLeaving() bool {
+	select {
+	case <-a.Leaving:
+		return true
+	default:
+		return false
+	}
 }
 
 // Close kills all processes and waits for their end.
