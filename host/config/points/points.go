@@ -30,18 +30,26 @@ func Suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Sugg
 	}
 	draw := seeds.For(seed, seeds.Suggestion, index)
 	params, err := existing.Resolve(draw)
-	for try := uint64(1); errors.Is(err, config.ErrRefused) && try < maxRefusals; try++ {
+	for try := uint64(1); errors.Is(err, config.ErrRefused) && try < refusals(e); try++ {
 		if p, err = e.Space.SampleGiven(space.NewRand(seeds.Again(draw, try)), kept(e, p)); err != nil {
 			break
 		}
 		params, err = e.Prune(p).Resolve(draw)
 	}
-	return core.Suggestion{Params: params}, tight(err)
+	return core.Suggestion{Params: params}, tight(e, err)
+}
+
+// refusals is how often a refused point is drawn. Records of earlier reading rules keep what they had.
+func refusals(e *config.Experiment) uint64 {
+	if !e.PlansWhatCanBe {
+		return 100
+	}
+	return maxRefusals
 }
 
 // tight says of a refusal that no point was found in all draws.
-func tight(err error) error {
-	if errors.Is(err, config.ErrRefused) {
+func tight(e *config.Experiment, err error) error {
+	if e.PlansWhatCanBe && errors.Is(err, config.ErrRefused) {
 		return fmt.Errorf("%w (of the last draw: %w)", space.ErrTight, err)
 	}
 	return err
@@ -84,12 +92,12 @@ func Complete(e *config.Experiment, seed, index uint64, given space.Point) (core
 			return core.Suggestion{}, err
 		}
 		params, err := e.Prune(p).Resolve(seeds.For(seed, seeds.Point, index))
-		if !errors.Is(err, config.ErrRefused) || !slices.ContainsFunc(given, math.IsNaN) {
+		if !errors.Is(err, config.ErrRefused) || !e.PlansWhatCanBe || !slices.ContainsFunc(given, math.IsNaN) {
 			return core.Suggestion{Params: params}, err
 		}
 		refused = err
 	}
-	return core.Suggestion{}, tight(refused)
+	return core.Suggestion{}, tight(e, refused)
 }
 
 // Exploited returns the parameters of a scheduler's point, which must lie in the space like a

@@ -50,6 +50,28 @@ func TestTooManySteps(t *testing.T) {
 	}
 }
 
+// A record of earlier reading rules is replayed with the draws that it had: a hundred for a point of the searcher, and
+// one for a point of the user.
+func TestDrawsOfEarlierRecords(t *testing.T) {
+	e := experiment(t, "space: {lr: {uniform: [0, 1]}}\nconstraints: ['[1].exists(a, lr > 0.999)']", 4)
+	found := 0
+	for seed := range uint64(20) {
+		_, err := Suggest(e, seed, 0, space.Point{0.5})
+		if err == nil {
+			found++
+		} else if !errors.Is(err, config.ErrRefused) || errors.Is(err, space.ErrTight) {
+			t.Error(err)
+		}
+		if _, err := Complete(e, seed, 0, space.Point{math.NaN()}); !errors.Is(err, config.ErrRefused) ||
+			errors.Is(err, space.ErrTight) {
+			t.Error(err)
+		}
+	}
+	if found > 10 {
+		t.Errorf("%d of 20 points were found", found)
+	}
+}
+
 // A constraint that only the host can check is one as any other: points are drawn until it holds, also for values that
 // the user gives, and where it cannot hold, the error says so.
 func TestConstraintsOfTheHost(t *testing.T) {
