@@ -19,7 +19,7 @@ var executorVerbs = map[string]verb{
 	"allocate-twice": plain(allocatesTwice), "refuse-lease": take(refusesLease), "release": plain(releases),
 	"release-unknown": plain(releasesUnknown), "adopt-after-restart": plain(adoptsAfterRestart),
 	"adopt-unknown": plain(adoptsUnknown), "adopt-releases": plain(adoptReleases),
-	"adopt-own": plain(adoptsOwn), "capacity": plain(capacity),
+	"fill-cluster": take(waitsForRoom), "adopt-own": plain(adoptsOwn), "capacity": plain(capacity),
 }
 
 const checkPrefix = "check-a-"

@@ -113,6 +113,11 @@ func executorsOfWords() []Plugin {
 		executorThat("executor-gives-no-reasons", withEvents(func(e *sdk.LeaseEvent) { e.Why = "" })),
 		executorThat("executor-says-it-in-lines", withEvents(func(e *sdk.LeaseEvent) { e.Why += "\nsee the log" })),
 		executorThat("executor-has-more-free-than-there-is", executor{more: 10}),
+		executorThat("executor-refuses-what-must-wait", withEvents(func(e *sdk.LeaseEvent) {
+			if e.Kind == sdk.LeasePending {
+				e.Kind = sdk.LeaseRefused
+			}
+		})),
 	}
 }
 

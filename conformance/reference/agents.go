@@ -73,15 +73,14 @@ func (e *executor) watch() {
 func (e *executor) loseEnded() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for lease, l := range e.leases {
+	for lease, l := range e.Leases {
 		for i := range l.Agents {
 			if _, err := os.Stat(e.ended(lease, i)); err != nil || !e.adopted {
 				continue
 			}
 			e.drop(lease)
-			if e.keep() == nil {
-				e.tell(sdk.LeaseEvent{Lease: lease, Kind: sdk.LeaseLost, Why: "its agent has ended"})
-			}
+			lost := sdk.LeaseEvent{Lease: lease, Kind: sdk.LeaseLost, Why: "its agent has ended"}
+			_ = e.stored(append([]sdk.LeaseEvent{lost}, e.admit()...)) // what is not stored, Adopt tells
 			break
 		}
 	}

@@ -48,7 +48,13 @@ type executor struct {
 
 	mu      sync.Mutex
 	adopted bool
-	leases  map[string]*lease
+	state
+}
+
+// state is what the executor stores.
+type state struct {
+	Leases  map[string]*lease
+	Waiting []sdk.LeaseRequest // for room, in order
 }
 
 // lease is a granted lease. Agents are the process groups of its agents.
@@ -67,7 +73,7 @@ func openExecutor(x sdk.Execution, options []byte, tell func(...sdk.LeaseEvent))
 		return nil, sdk.ExecutorTraits{}, err
 	}
 	e := &executor{cluster: c, agent: x.Agent, prefix: x.Prefix, dir: x.Dir, tell: tell, closed: make(chan struct{}),
-		leases: map[string]*lease{}}
+		state: state{Leases: map[string]*lease{}}}
 	if err := e.read(); err != nil {
 		return nil, sdk.ExecutorTraits{}, err
 	}
@@ -90,34 +96,71 @@ func (e *executor) read() error {
 		return nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &e.leases)
+		err = json.Unmarshal(text, &e.state)
 	}
 	return err
 }
 
 // keep stores the leases before any event about them is sent.
 func (e *executor) keep() error {
-	text, err := json.Marshal(e.leases)
+	text, err := json.Marshal(e.state)
 	if err != nil {
 		return err
 	}
 	return errors.Join(os.WriteFile(e.file()+".new", text, 0o600), os.Rename(e.file()+".new", e.file()))
 }
 
-// Allocate grants the leases that fit, and refuses the rest.
+// Allocate grants the leases for which there is room. Others wait, and those that never fit are refused.
 func (e *executor) Allocate(_ context.Context, leases []sdk.LeaseRequest) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var events []sdk.LeaseEvent
 	for _, r := range leases {
-		if _, twice := e.leases[r.Lease]; !twice {
-			if err := e.place(r); err != nil {
-				events = append(events, sdk.LeaseEvent{Lease: r.Lease, Kind: sdk.LeaseRefused, Why: err.Error()})
-				continue
-			}
+		if e.Leases[r.Lease] != nil || e.waits(r.Lease) {
+			continue
+		}
+		if err := e.empty().place(r); err != nil {
+			events = append(events, sdk.LeaseEvent{Lease: r.Lease, Kind: sdk.LeaseRefused, Why: err.Error()})
+			continue
+		}
+		e.Waiting = append(e.Waiting, r)
+	}
+	events = append(events, e.admit()...)
+	for _, r := range leases {
+		events = e.said(r.Lease, events)
+	}
+	return e.stored(events)
+}
+
+// waits reports whether a lease waits for room.
+func (e *executor) waits(lease string) bool {
+	return slices.ContainsFunc(e.Waiting, func(r sdk.LeaseRequest) bool { return r.Lease == lease })
+}
+
+// empty returns the same cluster without leases.
+func (e *executor) empty() *executor {
+	return &executor{cluster: e.cluster, state: state{Leases: map[string]*lease{}}}
+}
+
+// admit grants leases that wait, until there is no room for the next: small ones must not keep a large one waiting for
+// ever.
+func (e *executor) admit() (events []sdk.LeaseEvent) {
+	for len(e.Waiting) > 0 && e.place(e.Waiting[0]) == nil {
+		r := e.Waiting[0]
+		e.Waiting = e.Waiting[1:]
+		var err error
+		if e.Leases[r.Lease].Agents, err = e.startAgents(r); err != nil {
+			delete(e.Leases, r.Lease)
+			events = append(events, sdk.LeaseEvent{Lease: r.Lease, Kind: sdk.LeaseLost, Why: err.Error()})
+			continue
 		}
 		events = append(events, e.granted(r.Lease))
 	}
+	return events
+}
+
+// stored stores the leases, and then tells of them.
+func (e *executor) stored(events []sdk.LeaseEvent) error {
 	if err := e.keep(); err != nil {
 		return err
 	}
@@ -125,9 +168,22 @@ func (e *executor) Allocate(_ context.Context, leases []sdk.LeaseRequest) error 
 	return nil
 }
 
+// said adds what is known of a lease to the events, unless they tell of it.
+func (e *executor) said(lease string, events []sdk.LeaseEvent) []sdk.LeaseEvent {
+	switch {
+	case slices.ContainsFunc(events, func(event sdk.LeaseEvent) bool { return event.Lease == lease }):
+		return events
+	case e.Leases[lease] != nil:
+		return append(events, e.granted(lease))
+	case e.waits(lease):
+		return append(events, sdk.LeaseEvent{Lease: lease, Kind: sdk.LeasePending, Why: "the nodes are full"})
+	}
+	return append(events, sdk.LeaseEvent{Lease: lease, Kind: sdk.LeaseLost, Why: "it is not known"})
+}
+
 func (e *executor) granted(lease string) sdk.LeaseEvent {
 	event := sdk.LeaseEvent{Lease: lease, Kind: sdk.LeaseGranted}
-	for _, b := range e.leases[lease].Bundles {
+	for _, b := range e.Leases[lease].Bundles {
 		at := sdk.GrantedBundle{Node: nodeName(b.Node)}
 		if b.GPU > 0 {
 			at.Devices = []string{"0"}
@@ -139,10 +195,10 @@ func (e *executor) granted(lease string) sdk.LeaseEvent {
 
 func nodeName(n int) string { return "node-" + strconv.Itoa(n+1) }
 
-// place puts the bundles of a lease on the first nodes with room, and starts their agents.
-func (e *executor) place(r sdk.LeaseRequest) (err error) {
+// place puts the bundles of a lease on the first nodes with room.
+func (e *executor) place(r sdk.LeaseRequest) error {
 	l := &lease{Bundles: []bundle{}}
-	e.leases[r.Lease] = l
+	e.Leases[r.Lease] = l
 	for i, want := range r.Bundles {
 		b := bundle{CPU: int(want.Get("cpu")), GPU: int(want.Get("gpu"))}
 		for b.Node = range e.Nodes {
@@ -152,14 +208,11 @@ func (e *executor) place(r sdk.LeaseRequest) (err error) {
 			}
 		}
 		if len(l.Bundles) <= i {
-			delete(e.leases, r.Lease) // all bundles or none
+			delete(e.Leases, r.Lease) // all bundles or none
 			return fmt.Errorf("no node has room for %v", want)
 		}
 	}
-	if l.Agents, err = e.startAgents(r); err != nil {
-		delete(e.leases, r.Lease)
-	}
-	return err
+	return nil
 }
 
 // fits reports whether a bundle may be placed on its node.
@@ -169,7 +222,7 @@ func (e *executor) fits(r sdk.LeaseRequest, b bundle, want sdk.LeaseBundle) bool
 			return false
 		}
 	}
-	for _, other := range e.leases[r.Lease].Bundles {
+	for _, other := range e.Leases[r.Lease].Bundles {
 		same := other.Node == b.Node
 		if r.Strategy == "strict_spread" && same || r.Strategy == "strict_pack" && !same {
 			return false
@@ -182,7 +235,7 @@ func (e *executor) fits(r sdk.LeaseRequest, b bundle, want sdk.LeaseBundle) bool
 // free returns the free part of a node.
 func (e *executor) free(node int) bundle {
 	free := bundle{Node: node, CPU: e.CPU, GPU: 1}
-	for _, l := range e.leases {
+	for _, l := range e.Leases {
 		for _, b := range l.Bundles {
 			if b.Node == node {
 				free.CPU -= b.CPU
@@ -198,41 +251,37 @@ func (e *executor) Adopt(_ context.Context, leases []string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.adopted = true
-	var events []sdk.LeaseEvent
+	e.dropUnless(func(lease string) bool { return slices.Contains(leases, lease) })
+	events := e.admit()
 	for _, l := range leases {
-		if _, ok := e.leases[l]; ok {
-			events = append(events, e.granted(l))
-		} else {
-			events = append(events, sdk.LeaseEvent{Lease: l, Kind: sdk.LeaseLost, Why: "it is not known"})
-		}
+		events = e.said(l, events)
 	}
-	for l := range e.leases {
-		if strings.HasPrefix(l, e.prefix) && !slices.Contains(leases, l) {
-			e.drop(l)
-		}
-	}
-	if err := e.keep(); err != nil {
-		return err
-	}
-	e.tell(events...)
-	return nil
+	return e.stored(events)
 }
 
-// Release releases leases.
+// Release releases leases. Others may have waited for the room.
 func (e *executor) Release(_ context.Context, leases []string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, l := range leases {
-		e.drop(l)
+	e.dropUnless(func(lease string) bool { return !slices.Contains(leases, lease) })
+	return e.stored(e.admit())
+}
+
+// dropUnless ends the other leases of the experiment.
+func (e *executor) dropUnless(stays func(lease string) bool) {
+	for lease := range e.Leases {
+		if strings.HasPrefix(lease, e.prefix) && !stays(lease) {
+			e.drop(lease)
+		}
 	}
-	return e.keep()
+	e.Waiting = slices.DeleteFunc(e.Waiting, func(r sdk.LeaseRequest) bool { return !stays(r.Lease) })
 }
 
 // drop ends a lease, with its agents.
 func (e *executor) drop(name string) {
-	if l := e.leases[name]; l != nil {
+	if l := e.Leases[name]; l != nil {
 		endAgents(l.Agents)
-		delete(e.leases, name)
+		delete(e.Leases, name)
 	}
 }
 

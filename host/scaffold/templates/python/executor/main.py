@@ -7,10 +7,20 @@ names of leases, and allocates nothing twice; leases outlive the process.
 
 import json
 import os
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Dict, List, Mapping, Sequence
 
 import tunehost
+
+
+@dataclass
+class Lease:
+    """A lease, as the file keeps it."""
+
+    bundles: List[Dict[str, float]]
+    strategy: str
+    nodes: List[int] = field(default_factory=list)  # that of each bundle; empty while the lease waits
 
 
 class Plugin(tunehost.Executor):
@@ -28,69 +38,106 @@ class Plugin(tunehost.Executor):
     def open(self) -> None:
         """Called once, before anything else."""
         self.file = Path(self.execution.dir) / f"leases-{self.execution.prefix}.json"
-        self.leases: Dict[str, List[Dict[str, float]]] = json.loads(self.file.read_text()) if self.file.exists() else {}
+        stored = json.loads(self.file.read_text()) if self.file.exists() else {}
+        self.leases = {name: Lease(**lease) for name, lease in stored.items()}  # in the order of the requests
 
     def allocate(self, leases: Sequence[tunehost.LeaseRequest]) -> None:
         """Requests leases, and does not wait until they are granted: self.pending, self.granted and
         the like tell it, at any time and from any thread."""
         for request in leases:
-            if request.lease not in self.leases and not self.place(request):
-                self.refused(request.lease, f"no {self.nodes} nodes have room for {list(request.bundles)}")
-        self.keep()
+            lease = Lease([dict(b) for b in request.bundles], request.strategy)
+            if request.lease in self.leases or self.place(lease, [self.total() for _ in range(self.nodes)]):
+                self.leases.setdefault(request.lease, lease)
+            else:  # not even if nothing else ran
+                self.refused(request.lease, f"{self.nodes} nodes with cpu {self.cpu} and gpu 1 never have room for {lease.bundles}")
+        self.grant()
         self.tell([r.lease for r in leases if r.lease in self.leases])
 
     def adopt(self, leases: Sequence[str]) -> None:
         """Called first, with all leases that count; others of the experiment are released. The state
         of each is told anew."""
-        self.leases = {name: at for name, at in self.leases.items() if name in leases}
-        self.keep()
+        self.leases = {name: lease for name, lease in self.leases.items() if name in leases}
+        self.grant()
         for name in leases:
             if name not in self.leases:
                 self.lost(name, "it is not known")
         self.tell(list(self.leases))
 
     def release(self, leases: Sequence[str]) -> None:
-        """Gives leases back; those that it does not have are released already."""
+        """Gives leases back; those that it does not have are released already. Others may have waited for the room."""
         for name in leases:
             self.leases.pop(name, None)
-        self.keep()
+        self.tell(self.grant())
 
     def capacity(self) -> Sequence[tunehost.ClusterNode]:
         """The nodes of the cluster, for users. It can be left out."""
-        total = {"cpu": float(self.cpu), "gpu": 1.0}
-        return [tunehost.ClusterNode(f"node-{n + 1}", total, self.free(n)) for n in range(self.nodes)]
+        return [tunehost.ClusterNode(f"node-{n + 1}", self.total(), free) for n, free in enumerate(self.free())]
 
-    def place(self, request: tunehost.LeaseRequest) -> bool:
-        """Puts each bundle on the first node with room: all or none."""
-        placed = self.leases[request.lease] = []
-        for bundle in request.bundles:
-            fits = [n for n in range(self.nodes) if self.fits(n, bundle, request.strategy, [int(b["node"]) for b in placed])]
-            if not fits:
-                del self.leases[request.lease]
-                return False
-            placed.append({"node": fits[0], "cpu": bundle.get("cpu", 0), "gpu": bundle.get("gpu", 0)})
-        return True
+    def grant(self) -> List[str]:
+        """Gives the leases that wait their nodes, the first request first, and returns their names. A lease for which there
+        is no room waits, and so do those behind it: otherwise small ones would keep a large one waiting for ever."""
+        granted = []
+        for name, lease in self.leases.items():
+            if not lease.nodes:
+                lease.nodes = self.place(lease, self.free())
+                if not lease.nodes:
+                    break
+                granted.append(name)
+        self.keep()
+        return granted
 
-    def fits(self, node: int, bundle: Mapping[str, float], strategy: str, others: List[int]) -> bool:
-        if strategy == "strict_spread" and node in others or strategy == "strict_pack" and set(others) - {node}:
-            return False
-        free = self.free(node)
-        return all(amount <= free.get(name, 0) for name, amount in bundle.items())
+    def place(self, lease: Lease, free: List[Dict[str, float]]) -> List[int]:
+        """Returns the node of each bundle: all or none."""
+        every = list(range(self.nodes))
+        for choice in [[n] for n in every] if lease.strategy == "strict_pack" else [every]:
+            nodes = first_fit(lease, choice, [dict(f) for f in free])
+            if nodes:
+                return nodes
+        return []
 
-    def free(self, node: int) -> Dict[str, float]:
-        used = [b for placed in self.leases.values() for b in placed if b["node"] == node]
-        return {"cpu": self.cpu - sum(b["cpu"] for b in used), "gpu": 1 - sum(b["gpu"] for b in used)}
+    def total(self) -> Dict[str, float]:
+        return {"cpu": self.cpu, "gpu": 1}
+
+    def free(self) -> List[Dict[str, float]]:
+        """What is free on each node."""
+        free = [self.total() for _ in range(self.nodes)]
+        for lease in self.leases.values():
+            for node, bundle in zip(lease.nodes, lease.bundles):
+                take(free[node], bundle)
+        return free
 
     def keep(self) -> None:
         """Stores the leases, before anything is told of them."""
         new = self.file.with_suffix(".new")
-        new.write_text(json.dumps(self.leases))
+        new.write_text(json.dumps({name: asdict(lease) for name, lease in self.leases.items()}))
         os.replace(new, self.file)
 
     def tell(self, names: Sequence[str]) -> None:
         for name in names:
-            self.granted(name, [tunehost.GrantedBundle(f"node-{int(b['node']) + 1}", ["0"] if b["gpu"] else [])
-                                for b in self.leases[name]])
+            lease = self.leases[name]
+            if lease.nodes:
+                self.granted(name, [tunehost.GrantedBundle(f"node-{node + 1}", ["0"] if bundle.get("gpu") else [])
+                                    for node, bundle in zip(lease.nodes, lease.bundles)])
+            else:
+                self.pending(name, "the nodes are full")
+
+
+def first_fit(lease: Lease, choice: List[int], free: List[Dict[str, float]]) -> List[int]:
+    """Puts each bundle on the first of the nodes with room, and takes it from free. None: there is no room for one."""
+    nodes: List[int] = []
+    for bundle in lease.bundles:
+        fits = [n for n in choice if all(amount <= free[n].get(name, 0) for name, amount in bundle.items())
+                and not (lease.strategy == "strict_spread" and n in nodes)]
+        if not fits:
+            return []
+        take(free[fits[0]], bundle)
+        nodes.append(fits[0])
+    return nodes
+
+
+def take(free: Dict[str, float], bundle: Mapping[str, float]) -> None:
+    for name, amount in bundle.items():
+        free[name] -= amount
 
 
 if __name__ == "__main__":

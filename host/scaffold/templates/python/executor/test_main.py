@@ -30,6 +30,19 @@ class TestPlugin(unittest.TestCase):
             second.release(["e-1", "e-1"])
             self.assertEqual([n.free for n in second.capacity()], [n.total for n in second.capacity()])
 
+    def test_what_finds_no_room_waits(self):
+        with tempfile.TemporaryDirectory() as dir:
+            executor = opened(dir)
+            executor.adopt([])
+            executor.allocate([LeaseRequest(f"e-{n}", [{"cpu": 3}]) for n in range(3)])
+            executor.allocate([LeaseRequest("e-4", [{"cpu": 1}])])  # there is room for it, but it is not its turn
+            self.assertEqual(told(executor), [("e-0", "granted"), ("e-1", "granted"), ("e-2", "pending"), ("e-4", "pending")])
+            again = opened(dir)
+            again.adopt(["e-0", "e-1", "e-2"])
+            self.assertEqual(told(again), [("e-0", "granted"), ("e-1", "granted"), ("e-2", "pending")])
+            again.release(["e-0"])
+            self.assertEqual(told(again), [("e-2", "granted")])
+
 
 if __name__ == "__main__":
     unittest.main()
