@@ -58,6 +58,30 @@ concurrency: 1
 	}
 }
 
+// A checkpoint at the end needs a trainable that says which result is its last.
+func TestNoCheckpointAtTheEnd(t *testing.T) {
+	const file = `version: 1
+objective: {metric: score, mode: max}
+trainable: {plugin: chaos, options: {iterations: 3, done: %v, any_params: true}}
+space: {x: {uniform: [0, 1]}}
+checkpoint: {at_end: true}
+trials: 2
+%s
+`
+	const warned = "5:14: checkpoint.at_end has made no checkpoint of "
+	for _, c := range []struct {
+		done  bool
+		more  string
+		warns bool
+	}{{false, "", true}, {true, "", false}, {false, "stop: {iteration: 2}", false}} {
+		o, seen := quick(t, fmt.Sprintf(file, c.done, c.more))
+		finish(t, o)
+		if strings.Contains(seen.String(), warned) != c.warns {
+			t.Errorf("done: %v %s:\n%s", c.done, c.more, seen.String())
+		}
+	}
+}
+
 // B-122: a silent host says of a setting without effect, too: once, and there is no summary.
 func TestSettingWithoutEffectInSilence(t *testing.T) {
 	o, seen := quick(t, `version: 1

@@ -178,6 +178,7 @@ func (x *Effects) ended(no core.TrialNo) {
 			"others: %s", no, x.reportThem())
 	}
 	x.endedWhole(no, saved)
+	x.endedUnsaved(no, v)
 	if x.completed || x.machine.State(no) != core.Terminated || v.Results == 0 {
 		return
 	}
@@ -196,6 +197,19 @@ func (x *Effects) endedWhole(no core.TrialNo, saved bool) {
 	if !saved && !x.anySaved() {
 		x.noCheckpoint(no)
 	}
+}
+
+// endedUnsaved warns of at_end for a trial whose trainable did not say which result was its last: nobody knew when to
+// save.
+func (x *Effects) endedUnsaved(no core.TrialNo, v core.View) {
+	last := v.Cause.Kind == core.CauseCompleted && v.Results > 0
+	if !last || !x.experiment.Checkpoint.AtEnd || !x.machine.Spec().Saves || x.machine.From(no).Iteration == v.Iteration {
+		return
+	}
+	x.sayOf(no, "checkpoint.at_end", func(trials string) string {
+		return "checkpoint.at_end has made no checkpoint of " + trials +
+			": a trainable has to mark its last result as the last (done), or stop.iteration has to end the trial"
+	})
 }
 
 // ownEnds are the causes of the ends that trials come to without being stopped early.

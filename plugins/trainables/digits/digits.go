@@ -79,7 +79,9 @@ func (tr *trainable) Train(ctx context.Context, run sdk.Run) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("%w: %w", sdk.ErrStopped, context.Cause(ctx))
 		}
-		if err := run.Report(t.next(), t.save); err != nil {
+		result := t.next()
+		result.Done = t.epoch == uint64(p.epochs)
+		if err := run.Report(result, t.save); err != nil {
 			return err
 		}
 	}
