@@ -19,19 +19,22 @@ type Document struct {
 	// Path is its place in the sources: a file, or a folder with several files.
 	Path string
 	text string
+	// sdk is a folder that is written beside the document, and not printed; "": none.
+	sdk string
 }
 
 // Documents returns what authors of plugins read, in the order in which to read it.
 func Documents() []Document {
 	return []Document{
-		{"writing", "how to write a plugin: begin here", "docs/WRITING.md", docs.Writing},
-		{"python", "the SDK for Python, with a reporter and an executor", "plugins/sdk/python/README.md", ""},
-		{"javascript", "the SDK for JavaScript", "plugins/sdk/js/README.md", ""},
-		{"rust", "the SDK for Rust", "plugins/sdk/rust/README.md", ""},
-		{"assemblyscript", "the SDK for modules in AssemblyScript", "plugins/sdk/assemblyscript/README.md", ""},
-		{"c", "the SDK for modules in C, a header", "plugins/sdk/c/tunehost.h", ""},
-		{"protocol", "the protocol, for programs in other languages", "plugins/sdk/PROTOCOL.md", ""},
-		{"proto", "its messages and services, for gRPC", "plugins/sdk/proto/tunehost/v1", ""},
+		{"writing", "how to write a plugin: begin here", "docs/WRITING.md", docs.Writing, ""},
+		{"python", "the SDK for Python, with a reporter and an executor", "plugins/sdk/python/README.md", "", ""},
+		{"javascript", "the SDK for JavaScript", "plugins/sdk/js/README.md", "", ""},
+		{"rust", "the SDK for Rust", "plugins/sdk/rust/README.md", "", ""},
+		{"assemblyscript", "the SDK for modules in AssemblyScript", "plugins/sdk/assemblyscript/README.md", "",
+			"sdk/assemblyscript"},
+		{"c", "the SDK for modules in C, a header", "plugins/sdk/c/tunehost.h", "", ""},
+		{"protocol", "the protocol, for programs in other languages", "plugins/sdk/PROTOCOL.md", "", ""},
+		{"proto", "its messages and services, for gRPC", "plugins/sdk/proto/tunehost/v1", "", ""},
 	}
 }
 
@@ -52,7 +55,11 @@ func (d Document) Each(f func(file string, content []byte) error) error {
 	if d.text != "" {
 		return f(d.Path, []byte(d.text))
 	}
-	root := strings.TrimPrefix(d.Path, "plugins/")
+	return eachBelow(strings.TrimPrefix(d.Path, "plugins/"), f)
+}
+
+// eachBelow calls f with each file of the documents at or below a path.
+func eachBelow(root string, f func(file string, content []byte) error) error {
 	return fs.WalkDir(plugins.Documents, root, func(file string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
@@ -67,7 +74,7 @@ func (d Document) Each(f func(file string, content []byte) error) error {
 
 // WriteTo writes the document below a folder, where links of others lead to it. A file that is there already stays.
 func (d Document) WriteTo(dir string) error {
-	return d.Each(func(file string, content []byte) error {
+	write := func(file string, content []byte) error {
 		file = filepath.Join(dir, filepath.FromSlash(file))
 		if _, err := os.Lstat(file); err == nil {
 			return fmt.Errorf("%s exists: name a folder without it", file)
@@ -76,5 +83,9 @@ func (d Document) WriteTo(dir string) error {
 			return err
 		}
 		return os.WriteFile(file, content, 0o644)
-	})
+	}
+	if d.sdk != "" {
+		return eachBelow(d.sdk, write) // the document is among it
+	}
+	return d.Each(write)
 }

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/conformance/conformancetest"
+	"github.com/tunehost/tunehost/host/scaffold"
 	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// TestReadme follows README.md word for word from an empty folder.
+// TestReadme follows README.md word for word from an empty folder, with what the program writes and no sources.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it installs packages")
@@ -24,8 +25,12 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := filepath.Abs("../../..")
+	written := t.TempDir()
+	d, err := scaffold.DocumentOf("assemblyscript")
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.WriteTo(written); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -36,7 +41,7 @@ func TestReadme(t *testing.T) {
 			}
 			continue
 		}
-		run(t, dir, m[2], "TUNEHOST="+root)
+		run(t, dir, m[2], "TUNEHOST="+written)
 	}
 	wasm, err := os.ReadFile(filepath.Join(dir, "nearby.wasm"))
 	if err != nil {
