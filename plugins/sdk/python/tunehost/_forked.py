@@ -8,7 +8,8 @@ import os
 import selectors
 import threading
 from concurrent.futures import Future
-from typing import Any, Callable, Dict, Mapping, Optional
+from itertools import takewhile
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from . import _frames, _system, _vital
 from ._frames import Frames
@@ -122,8 +123,21 @@ class _Child:
             return ""
         with open(self._stderr, "rb") as f:
             f.seek(max(self._from, size - _TAIL_BYTES))
-            lines = f.read().decode("utf-8", "replace").strip().splitlines()[-_TAIL_LINES:]
+            lines = f.read().decode("utf-8", "replace").strip().splitlines()
+        lines = _innermost_last(lines)[-_TAIL_LINES:]
         return "\n".join([f"its stderr is in {self._stderr}; it ends:", *lines])
+
+
+def _innermost_last(lines: List[str]) -> List[str]:
+    """Puts the frames of the thread that has crashed at the end, the innermost last, as in a traceback of Python:
+    faulthandler writes them the other way around, and a summary shows the last lines."""
+    first = "(most recent call first):"
+    begin = next((n for n, line in enumerate(lines) if line.startswith("Current thread") and line.endswith(first)), None)
+    if begin is None:
+        return lines
+    frames = list(takewhile(lambda line: line.startswith("  File "), lines[begin + 1 :]))
+    title = lines[begin].replace(first, "(most recent call last):")
+    return [*lines[:begin], *lines[begin + 1 + len(frames) :], title, *reversed(frames)]
 
 
 class ForkedSession(Session):
