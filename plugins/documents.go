@@ -2,8 +2,8 @@ package plugins
 
 import "embed"
 
-// Documents are the texts for authors of plugins, by their path in this folder, and the SDK for AssemblyScript, which no
-// registry has.
+// Documents are the texts for authors of plugins, by their path in this folder, and the SDK for AssemblyScript, which
+// no registry has.
 //
 //go:embed sdk/PROTOCOL.md sdk/python/README.md sdk/js/README.md sdk/rust/README.md
 //go:embed sdk/assemblyscript/README.md sdk/assemblyscript/package.json sdk/assemblyscript/assembly/*.ts

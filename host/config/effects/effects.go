@@ -202,8 +202,9 @@ func (x *Effects) endedWhole(no core.TrialNo, saved bool) {
 // endedUnsaved warns of at_end for a trial whose trainable did not say which result was its last: nobody knew when to
 // save.
 func (x *Effects) endedUnsaved(no core.TrialNo, v core.View) {
-	last := v.Cause.Kind == core.CauseCompleted && v.Results > 0
-	if !last || !x.experiment.Checkpoint.AtEnd || !x.machine.Spec().Saves || x.machine.From(no).Iteration == v.Iteration {
+	asked := x.experiment.Checkpoint.AtEnd && x.machine.Spec().Saves
+	trained := v.Cause.Kind == core.CauseCompleted && v.Results > 0
+	if !asked || !trained || x.machine.From(no).Iteration == v.Iteration {
 		return
 	}
 	x.sayOf(no, "checkpoint.at_end", func(trials string) string {

@@ -290,8 +290,8 @@ func TestForkFacts(t *testing.T) {
 	}
 }
 
-// When a trial crashes, only this trial fails (B-070). The author's own line is near the end, also of a crash in a library
-// of C.
+// When a trial crashes, only this trial fails (B-070). The author's own line is near the end, also of a crash in a
+// library of C.
 func TestForkCrash(t *testing.T) {
 	d := newDriver(t, config(t, sdk.KindTrainable, probe), "")
 	d.start(1, do("until stopped"), sdk.Trial{})
