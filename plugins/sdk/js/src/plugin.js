@@ -178,11 +178,12 @@
  * @property {Trial} trial
  * @property {Record<string, any>} params the trial's
  * @property {Record<string, any>} options the trainable's
- * @property {AbortSignal} stopped aborted when the trial was told to stop or pause
+ * @property {AbortSignal} stopped aborted when training must end; its reason is what a report throws
  * @property {AbortSignal} killed aborted when training must end immediately
  * @property {(metrics: Metrics, options?: ReportOptions) => Promise<void>} report reports
- *   one result and returns when the trial may continue; throws a StoppedError,
- *   which must not be caught, when it may not
+ *   one result and returns when the trial may continue; throws a StoppedError
+ *   when it may not, and a KilledError when nobody has decided that, because the host
+ *   is gone or has killed the trial; neither must be caught
  * @property {(line: string) => void} log writes a line to the trial's log
  * @property {(text: string) => void} reject records output of a program that is not a result
  */

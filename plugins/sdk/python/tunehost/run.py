@@ -10,13 +10,13 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, TypeVar, cast
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, TypeVar, Union, cast
 
 from . import _traces
 from ._integers import Integers
 from ._keeping import is_full, keep
 from ._metrics import Reported, flatten, left_out, whole
-from .errors import Paused, Stopped, UnknownFormat
+from .errors import Killed, Paused, Stopped, UnknownFormat
 
 __all__ = ["Run", "Trial"]
 
@@ -126,7 +126,7 @@ class Run:
         self._saves = saves
         self._granted = 0
         self._asked: List[str] = []
-        self._stop: Optional[Stopped] = None
+        self._stop: Union[Stopped, Killed, None] = None
         self._stop_dir = ""
         self._killed = False
         self._reported = 0
@@ -158,7 +158,7 @@ class Run:
         return self._stop is not None or self._done or not self._training
 
     def signalled(self) -> None:
-        """A stop may have arrived: raises Stopped if the author's code is training between reports.
+        """A stop may have arrived: raises it if the author's code is training between reports.
         Only for the thread that trains; the signal handler calls it."""
         self._signalled = True
         self._interrupt()
@@ -175,7 +175,7 @@ class Run:
         if self._stop and not self._stop_dir:
             raise self._end()
 
-    def _end(self) -> Stopped:
+    def _end(self) -> Union[Stopped, Killed]:
         """The exception that ends the training. From then on nothing interrupts it."""
         self._told = True
         assert self._stop
@@ -233,8 +233,8 @@ class Run:
         when a checkpoint of this result is wanted. checkpoint is a directory that already
         holds one; it may be deleted when report has returned, and one in the trial's directory is
         moved away. It is kept even if the trial was already told to stop. done: this is the last
-        result; the next report raises Stopped. Raises Stopped, or Paused, when the trial must end; do not
-        catch it.
+        result; the next report raises Stopped. Raises Stopped, or Paused, when the trial must end, and Killed when
+        its host is gone or has killed it; do not catch them.
         """
         self.check_open()
         r = flatten(metrics, more)
@@ -260,7 +260,7 @@ class Run:
 
     def when_room(self, write: Callable[[], _R]) -> _R:
         """The result of write, which writes into the trial's directory. While the disk is full this says so, waits and
-        calls it again. Raises Stopped, or Paused, when the trial must end before."""
+        calls it again. Raises as report when the trial must end before."""
         told = False
         while True:
             try:
@@ -372,7 +372,7 @@ class Run:
             elif kind == STOP:
                 self._stop, self._stop_dir = Paused() if order["paused"] else Stopped(), order["dir"]
             elif kind == KILL:
-                self._stop, self._stop_dir, self._killed = self._stop or Stopped(), "", True
+                self._stop, self._stop_dir, self._killed = self._stop or Killed(), "", True
 
 
 class _Training:

@@ -1,7 +1,7 @@
 // One attempt of one trial.
 
 import { setImmediate as turn } from "node:timers/promises";
-import { messageOf, RestoreError, stackOf, StartError, StoppedError } from "../errors.js";
+import { KilledError, messageOf, RestoreError, stackOf, StartError, StoppedError } from "../errors.js";
 import { flatten, leftOut } from "../metrics.js";
 import { text } from "./wire.js";
 
@@ -35,7 +35,8 @@ export class Run {
   /** @type {string[]} */
   #asked = []; // directories for requested checkpoints, oldest first
   #stopDir = "";
-  #paused = false;
+  /** @type {StoppedError | KilledError | undefined} */
+  #why; // the run must end
   #wake = () => {};
   /** @type {Promise<unknown>} */
   #reports = Promise.resolve();
@@ -112,7 +113,7 @@ export class Run {
         this.#asked.push(m.dir);
         break;
       case Order.Stop:
-        this.#halt(m.dir, m.paused);
+        this.#halt(m.dir, new StoppedError(Boolean(m.paused)));
         break;
       case Order.Kill:
         this.kill();
@@ -121,10 +122,11 @@ export class Run {
     this.#wake();
   }
 
-  /** The grace time is over. */
+  /** The grace time is over, or the host is gone. Only a run that was told to stop before gets a StoppedError. */
   kill() {
-    this.#halt("", this.#paused);
-    this.#killed.abort(new StoppedError());
+    const why = this.#why ?? new KilledError();
+    this.#halt("", why);
+    this.#killed.abort(why);
     this.#wake();
   }
 
@@ -146,7 +148,7 @@ export class Run {
 
   /** @param {unknown} thrown */
   #outcome(thrown) {
-    if (thrown instanceof StoppedError || (this.killed.aborted && isAbort(thrown))) {
+    if (thrown instanceof StoppedError || thrown instanceof KilledError || (this.killed.aborted && isAbort(thrown))) {
       return {};
     }
     const expected = thrown instanceof StartError || thrown instanceof RestoreError;
@@ -161,12 +163,12 @@ export class Run {
 
   /**
    * @param {string} dir
-   * @param {boolean} paused
+   * @param {StoppedError | KilledError} why
    */
-  #halt(dir, paused) {
+  #halt(dir, why) {
     this.#stopDir = dir;
-    this.#paused = Boolean(paused);
-    this.#stopped.abort(new StoppedError(this.#paused));
+    this.#why = why;
+    this.#stopped.abort(why);
   }
 
   /**
@@ -177,13 +179,13 @@ export class Run {
     // A stop that requests a checkpoint first allows one more result, which is saved.
     const over = this.stopped.aborted && !this.#stopDir;
     if (this.killed.aborted || (over && !checkpoint)) {
-      throw new StoppedError(this.#paused);
+      throw this.#why;
     }
     this.#iteration = iteration || this.#iteration + 1;
     this.#reported++;
     this.#say({ kind: Said.Result, ...numbersAndValues(said), iteration: this.#iteration, checkpoint: text(checkpoint), done });
     if (over) { // the result does not count any more; the checkpoint is taken
-      throw new StoppedError(this.#paused);
+      throw this.#why;
     }
     const due = this.#due(done, Boolean(save) && this.#canSave && !checkpoint);
     if (done && !due) {
@@ -228,7 +230,7 @@ export class Run {
         await this.#save(dir, save);
       }
       if (stop) {
-        throw new StoppedError(this.#paused);
+        throw this.#why;
       }
       if (dirs.length === 0) {
         return this.#reported - this.#granted <= (due ? 0 : this.trial.runAhead);
@@ -265,5 +267,5 @@ function numbersAndValues({ metrics: numbers, values }) {
 
 /** @param {unknown} thrown */
 function isAbort(thrown) {
-  return thrown instanceof Error && (thrown.name === "AbortError" || thrown.name === "StoppedError");
+  return thrown instanceof Error && ["AbortError", "StoppedError", "KilledError"].includes(thrown.name);
 }

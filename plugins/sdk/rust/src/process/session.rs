@@ -8,7 +8,7 @@ use crate::guard::protect;
 use crate::service::Failure;
 use crate::trainable::{Carrier, Save};
 use crate::wire::{self, Order, Said};
-use crate::{Report, RestoreError, Result, Run, StartError, Stopped, Trainable, TrainableTraits, Trial};
+use crate::{Halt, Report, RestoreError, Result, Run, StartError, Trainable, TrainableTraits, Trial};
 use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::path::Path;
@@ -169,7 +169,7 @@ fn ended(error: String, restore_failed: bool, never_started: bool) -> Said {
 
 fn outcome(result: Result<()>) -> Said {
     match result {
-        Err(e) if cause::<Stopped>(&e).is_none() => {
+        Err(e) if cause::<Halt>(&e).is_none() => {
             ended(cut(&e.to_string()), cause::<RestoreError>(&e).is_some(), cause::<StartError>(&e).is_some())
         }
         _ => ended(String::new(), false, false),
@@ -198,7 +198,7 @@ struct Given {
     granted: u64,
     /// Directories for requested checkpoints, oldest first.
     saves: VecDeque<String>,
-    stop: Option<Stopped>,
+    stop: Option<Halt>,
     /// The stop requests a checkpoint first.
     stop_saves: bool,
 }
@@ -206,7 +206,7 @@ struct Given {
 impl Given {
     /// Whether the run must end without another result. A stop that requests a checkpoint
     /// first allows one more, which is saved.
-    fn over(&self) -> Option<Stopped> {
+    fn over(&self) -> Option<Halt> {
         self.stop.filter(|_| !self.stop_saves)
     }
 }
@@ -218,12 +218,12 @@ impl Orders {
             Order::Continue(credits) => given.granted = given.granted.saturating_add(u64::from(credits)),
             Order::Save(dir) => given.saves.push_back(dir),
             Order::Stop { dir, paused } => {
-                given.stop = Some(Stopped { paused });
+                given.stop = Some(Halt::Stopped { paused });
                 given.stop_saves = !dir.is_empty();
                 given.saves.extend(Some(dir).filter(|dir| !dir.is_empty()));
             }
             Order::Kill => {
-                given.stop = given.stop.or(Some(Stopped { paused: false }));
+                given.stop = given.stop.or(Some(Halt::Killed));
                 given.stop_saves = false;
                 given.saves.clear();
             }
@@ -265,7 +265,7 @@ impl Attempt<'_> {
     }
 
     /// Executes commands until the run may continue, or must end.
-    fn obey(&mut self, done: bool, due: bool, mut save: Option<Save>) -> std::result::Result<(), Stopped> {
+    fn obey(&mut self, done: bool, due: bool, mut save: Option<Save>) -> std::result::Result<(), Halt> {
         let ahead = if due { 0 } else { u64::from(self.trial.run_ahead) };
         let orders = self.orders.clone();
         let mut given = lock(&orders.given);
@@ -292,7 +292,7 @@ impl Attempt<'_> {
 }
 
 impl Carrier for Attempt<'_> {
-    fn report(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Stopped> {
+    fn report(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Halt> {
         if let Some(stopped) = lock(&self.orders.given).over() {
             return Err(stopped);
         }
@@ -306,7 +306,7 @@ impl Carrier for Attempt<'_> {
         self.obey(done, due, save)
     }
 
-    fn stopped(&self) -> Option<Stopped> {
+    fn stopped(&self) -> Option<Halt> {
         lock(&self.orders.given).stop
     }
 
@@ -334,7 +334,7 @@ mod tests {
 
     /// Reports for ever, and remembers how it was stopped.
     #[derive(Default)]
-    struct Endless(Mutex<Option<Stopped>>);
+    struct Endless(Mutex<Option<Halt>>);
 
     impl Trainable for Endless {
         fn train(&self, run: &mut Run) -> Result<()> {
@@ -349,7 +349,7 @@ mod tests {
 
     /// An author's error around the SDK's.
     #[derive(Debug)]
-    struct Around(Stopped);
+    struct Around(Halt);
 
     impl std::fmt::Display for Around {
         fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -395,7 +395,26 @@ mod tests {
                 Said::Ended { error, .. } => assert_eq!(error, ""),
                 other => panic!("{:?}", other),
             }
-            assert_eq!(*lock(&trainable.0), Some(Stopped { paused }));
+            assert_eq!(*lock(&trainable.0), Some(Halt::Stopped { paused }));
+        }
+    }
+
+    // B-150
+    #[test]
+    fn a_kill_is_no_decision_and_no_failure() {
+        for (stop, want) in [(false, Halt::Killed), (true, Halt::Stopped { paused: true })] {
+            let trainable = Arc::new(Endless::default());
+            let (out, mut said) = mpsc::channel(10);
+            let session = Session::new(trainable.clone(), out);
+            session.order(&command(1, |w| w.nested(3, |_| {}))).unwrap();
+            assert!(matches!(next(&mut said), Said::Started { .. }));
+            assert!(matches!(next(&mut said), Said::Result(_)));
+            if stop {
+                session.order(&command(4, |w| w.flag(6, true))).unwrap();
+            }
+            session.close();
+            assert!(matches!(next(&mut said), Said::Ended { error, .. } if error.is_empty()));
+            assert_eq!(*lock(&trainable.0), Some(want));
         }
     }
 
