@@ -24,7 +24,7 @@ func TrialToProto(t *sdk.Trial) *pb.Trial {
 		CheckpointAtEnd: t.CheckpointAtEnd,
 		Export:          t.Export, ExportDir: t.ExportDir,
 		Bundles: bundlesToProto(t.Bundles),
-		Logs:    logsToProto(t.Logs),
+		Logs:    logsToProto(t.Logs), Confirms: t.Confirms,
 	}
 }
 
@@ -66,7 +66,7 @@ func TrialFromProto(m *pb.Trial) *sdk.Trial {
 		CheckpointAtEnd: m.GetCheckpointAtEnd(),
 		Export:          m.GetExport(), ExportDir: m.GetExportDir(),
 		Bundles: bundlesFromProto(m.GetBundles()),
-		Logs:    logsFromProto(m.GetLogs()),
+		Logs:    logsFromProto(m.GetLogs()), Confirms: m.GetConfirms(),
 	}
 }
 

@@ -159,6 +159,7 @@
  * @property {number} checkpointEvery a checkpoint is made at multiples of this iteration; 0: none
  * @property {boolean} checkpointAtEnd a checkpoint is made of the last result
  * @property {number} runAhead
+ * @property {boolean} confirms the host gives a credit for each recorded result, also for those that meet a stop
  * @property {number} graceSeconds the time that a stopped trial has to clean up
  * @property {Logs} logs the files of its output
  */

@@ -283,6 +283,10 @@ export type Trial = {
     checkpointAtEnd: boolean;
     runAhead: number;
     /**
+     * the host gives a credit for each recorded result, also for those that meet a stop
+     */
+    confirms: boolean;
+    /**
      * the time that a stopped trial has to clean up
      */
     graceSeconds: number;
@@ -530,6 +534,7 @@ export type Plugin = {
  * @property {number} checkpointEvery a checkpoint is made at multiples of this iteration; 0: none
  * @property {boolean} checkpointAtEnd a checkpoint is made of the last result
  * @property {number} runAhead
+ * @property {boolean} confirms the host gives a credit for each recorded result, also for those that meet a stop
  * @property {number} graceSeconds the time that a stopped trial has to clean up
  * @property {Logs} logs the files of its output
  */

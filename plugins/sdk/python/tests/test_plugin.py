@@ -222,6 +222,44 @@ def test_a_kill_is_no_decision(tmp_path: Path, orders: List[Order], told: str) -
     assert seen == [told]
 
 
+CONFIRMED: Order = {"kind": STOP, "dir": "", "paused": True, "credits": 1}
+
+
+@pytest.mark.parametrize("orders, told", [
+    ([[CONFIRMED]], "Paused"), ([[stop(paused=True)], [GO]], "Paused"), ([[stop(paused=True)], [KILLED]], "Killed"),
+    ([[CONFIRMED, KILLED]], "Paused"), ([[stop()], [KILLED]], "Killed"),
+])
+def test_the_answer_follows_the_record(orders: List[List[Order]], told: str) -> None:
+    """B-080: a stop that a result meets answers it when it is recorded; if the host ends before, there is no answer."""
+    seen = []
+
+    def train(run: Run) -> None:
+        try:
+            run.report(loss=1)
+        except SystemExit as e:
+            seen.append(type(e).__name__)
+            raise
+
+    assert trained(train, *orders, confirms=True) == [(RESULT, 0), (ENDED, "")]
+    assert seen == [told]
+
+
+def test_a_result_that_meets_a_pause_counts() -> None:
+    """B-080: it is sent, and answered when it is recorded; after that, results do not count."""
+    def train(run: Run) -> None:
+        for _ in range(2):
+            with pytest.raises(tunehost.Paused):
+                run.report(loss=1)
+
+    class Pausing(Link):
+        def poll(self) -> List[Order]:
+            return [stop(paused=True)]
+
+    link = Pausing([GO])
+    attempt(tunehost.trainable()(train)(), Run(Trial(params={}, confirms=True), link, False))
+    assert [t["kind"] for t in link.told] == [RESULT] and link.orders == []
+
+
 def test_a_generator_is_told_that_it_was_killed() -> None:
     seen = []
 

@@ -96,6 +96,7 @@ class Trial:
     export: Sequence[str] = ()  #: formats in which the model is wanted when all ends well
     export_dir: str = ""
     logs: Logs = Logs()
+    confirms: bool = False  #: the host gives a credit for each recorded result, also for those that meet a stop
 
 
 _T = TypeVar("_T", bound=Callable[..., Any])
@@ -242,7 +243,7 @@ class Run:
         if r.left_out:
             self._link.send({"kind": LOG, "text": cut(left_out(r.left_out)), "hint": True})
         self._hear(self._link.poll())
-        over = self._stop is not None and not self._stop_dir
+        over = self._stop is not None and not self._stop_dir and not self._meets_pause()
         if over and (self._killed or not checkpoint):
             raise self._end()
         saved = self.when_room(lambda: keep(checkpoint, self.trial.dir)) if checkpoint else ""
@@ -255,8 +256,19 @@ class Run:
             "values": json.dumps(r.values, allow_nan=False).encode() if r.values else b"",
         })
         if over:  # the result no longer counts; the checkpoint is kept
+            while not self._confirmed() and not self._killed:
+                self._hear(self._link.wait())
             raise self._end()
         self._await_decision(done, self._due(done, save is not None and not checkpoint), save)
+
+    def _meets_pause(self) -> bool:
+        """Whether a result meets an order to pause that the author's code has not heard of. It is like one that was sent
+        just before: it counts, so its answer follows its record."""
+        return self.trial.confirms and isinstance(self._stop, Paused) and not self._told and not self._killed
+
+    def _confirmed(self) -> bool:
+        """Whether the results so far are recorded, so that a stop is an answer to them."""
+        return not self.trial.confirms or self._reported <= self._granted
 
     def when_room(self, write: Callable[[], _R]) -> _R:
         """The result of write, which writes into the trial's directory. While the disk is full this says so, waits and
@@ -335,11 +347,11 @@ class Run:
         ahead = 0 if due else self.trial.run_ahead
         while True:
             saved = self._carry_out_saves(save)
-            if self._stop:
+            if self._stop and (self._confirmed() or self._killed):
                 raise self._end()
             if saved and done:
                 return
-            if not saved and self._reported - self._granted <= ahead:
+            if not saved and not self._stop and self._reported - self._granted <= ahead:
                 return
             self._hear(self._link.poll() if saved else self._link.wait())
 
@@ -370,9 +382,12 @@ class Run:
             elif kind == SAVE:
                 self._asked.append(order["dir"])
             elif kind == STOP:
+                self._granted += order.get("credits", 0)
                 self._stop, self._stop_dir = Paused() if order["paused"] else Stopped(), order["dir"]
             elif kind == KILL:
-                self._stop, self._stop_dir, self._killed = self._stop or Killed(), "", True
+                self._stop_dir, self._killed = "", True
+                if self._stop is None or not self._confirmed():
+                    self._stop = Killed()
 
 
 class _Training:

@@ -91,6 +91,8 @@ pub struct Trial {
     pub grace_seconds: f64,
     /// The files of its output.
     pub logs: Logs,
+    /// The host gives a credit for each recorded result, also for those that meet a stop.
+    pub confirms: bool,
 }
 
 /// Files in a trial's directory; a name is empty if the output is not kept.

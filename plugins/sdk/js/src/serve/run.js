@@ -30,6 +30,7 @@ export class Run {
   #stopped = new AbortController();
   #killed = new AbortController();
   #granted = 0;
+  #told = false; // the author's code knows that the run must end
   #reported = 0;
   #iteration;
   /** @type {string[]} */
@@ -113,6 +114,7 @@ export class Run {
         this.#asked.push(m.dir);
         break;
       case Order.Stop:
+        this.#granted += m.credits ?? 0;
         this.#halt(m.dir, new StoppedError(Boolean(m.paused)));
         break;
       case Order.Kill:
@@ -124,7 +126,7 @@ export class Run {
 
   /** The grace time is over, or the host is gone. Only a run that was told to stop before gets a StoppedError. */
   kill() {
-    const why = this.#why ?? new KilledError();
+    const why = this.#why && this.#confirmed() ? this.#why : new KilledError();
     this.#halt("", why);
     this.#killed.abort(why);
     this.#wake();
@@ -177,15 +179,18 @@ export class Run {
    */
   async #report(said, { iteration = said.iteration, done = said.done, checkpoint = "", save }) {
     // A stop that requests a checkpoint first allows one more result, which is saved.
-    const over = this.stopped.aborted && !this.#stopDir;
+    const over = this.stopped.aborted && !this.#stopDir && !this.#meetsPause();
     if (this.killed.aborted || (over && !checkpoint)) {
-      throw this.#why;
+      throw this.#end();
     }
     this.#iteration = iteration || this.#iteration + 1;
     this.#reported++;
     this.#say({ kind: Said.Result, ...numbersAndValues(said), iteration: this.#iteration, checkpoint: text(checkpoint), done });
     if (over) { // the result does not count any more; the checkpoint is taken
-      throw this.#why;
+      while (!this.#confirmed() && !this.killed.aborted) {
+        await this.#order();
+      }
+      throw this.#end();
     }
     const due = this.#due(done, Boolean(save) && this.#canSave && !checkpoint);
     if (done && !due) {
@@ -193,10 +198,34 @@ export class Run {
     }
     await turn(); // sends the result and receives commands, even if nothing waits
     while (!(await this.#obeyed(due, save, done))) {
-      await new Promise((wake) => {
-        this.#wake = () => wake(undefined);
-      });
+      await this.#order();
     }
+  }
+
+  /** Waits for the next command. */
+  #order() {
+    return new Promise((wake) => {
+      this.#wake = () => wake(undefined);
+    });
+  }
+
+  /** What a report throws when the run must end. */
+  #end() {
+    this.#told = true;
+    return this.#why;
+  }
+
+  /** Whether the results so far are recorded, so that a stop is an answer to them. */
+  #confirmed() {
+    return !this.trial.confirms || this.#reported <= this.#granted;
+  }
+
+  /**
+   * Whether a result meets an order to pause that the author's code has not heard of. It is like one that
+   * was sent just before: it counts, so its answer follows its record.
+   */
+  #meetsPause() {
+    return this.trial.confirms && !this.#told && !this.killed.aborted && this.#why instanceof StoppedError && this.#why.paused;
   }
 
   /**
@@ -229,11 +258,11 @@ export class Run {
       for (const dir of dirs) {
         await this.#save(dir, save);
       }
-      if (stop) {
-        throw this.#why;
+      if (stop && (this.#confirmed() || this.killed.aborted)) {
+        throw this.#end();
       }
       if (dirs.length === 0) {
-        return this.#reported - this.#granted <= (due ? 0 : this.trial.runAhead);
+        return !stop && this.#reported - this.#granted <= (due ? 0 : this.trial.runAhead);
       }
       if (done) {
         return true;

@@ -134,8 +134,15 @@ impl Session {
 
     fn attempt(&self, run: u64, trial: &Trial, orders: Arc<Orders>) -> Said {
         self.say(run, Said::Started { pid: std::process::id() });
-        let mut attempt =
-            Attempt { session: self, run, trial, orders, reported: 0, iteration: trial.iteration };
+        let mut attempt = Attempt {
+            session: self,
+            run,
+            trial,
+            orders,
+            reported: 0,
+            iteration: trial.iteration,
+            told: false,
+        };
         outcome(protect("panic", || self.trainable.train(&mut Run { trial, carrier: &mut attempt })))
     }
 
@@ -201,13 +208,26 @@ struct Given {
     stop: Option<Halt>,
     /// The stop requests a checkpoint first.
     stop_saves: bool,
+    killed: bool,
 }
 
 impl Given {
+    fn grant(&mut self, credits: u32) {
+        self.granted = self.granted.saturating_add(u64::from(credits));
+    }
+
     /// Whether the run must end without another result. A stop that requests a checkpoint
     /// first allows one more, which is saved.
     fn over(&self) -> Option<Halt> {
         self.stop.filter(|_| !self.stop_saves)
+    }
+
+    /// The answer of a stop to the results so far. Without their record there is none, and a kill ends the wait for it.
+    fn halt(&self, recorded: bool) -> Option<Halt> {
+        match self.killed && !recorded {
+            true => Some(Halt::Killed),
+            false => self.stop.filter(|_| recorded),
+        }
     }
 }
 
@@ -215,9 +235,10 @@ impl Orders {
     fn give(&self, order: Order) {
         let mut given = lock(&self.given);
         match order {
-            Order::Continue(credits) => given.granted = given.granted.saturating_add(u64::from(credits)),
+            Order::Continue(credits) => given.grant(credits),
             Order::Save(dir) => given.saves.push_back(dir),
-            Order::Stop { dir, paused } => {
+            Order::Stop { credits, dir, paused } => {
+                given.grant(credits);
                 given.stop = Some(Halt::Stopped { paused });
                 given.stop_saves = !dir.is_empty();
                 given.saves.extend(Some(dir).filter(|dir| !dir.is_empty()));
@@ -225,6 +246,7 @@ impl Orders {
             Order::Kill => {
                 given.stop = given.stop.or(Some(Halt::Killed));
                 given.stop_saves = false;
+                given.killed = true;
                 given.saves.clear();
             }
             Order::Start(_) => {}
@@ -241,6 +263,8 @@ struct Attempt<'a> {
     orders: Arc<Orders>,
     reported: u64,
     iteration: u64,
+    /// The author's code knows that the run must end.
+    told: bool,
 }
 
 impl Attempt<'_> {
@@ -264,6 +288,28 @@ impl Attempt<'_> {
         self.session.say(self.run, Said::Saved { iteration: self.iteration, dir, error });
     }
 
+    fn answered(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Halt> {
+        let over = lock(&self.orders.given).over();
+        if let Some(halt) = over.filter(|&halt| !self.meets_pause(halt)) {
+            return Err(halt);
+        }
+        self.iteration = if report.iteration == 0 { self.iteration + 1 } else { report.iteration };
+        self.reported += 1;
+        let (done, due) = (report.done, self.due(report.done, save.is_some()));
+        self.session.say(self.run, Said::Result(report));
+        if done && !due {
+            return Ok(()); // no decision is needed
+        }
+        self.obey(done, due, save)
+    }
+
+    /// Whether a result meets an order to pause that the author's code has not heard of. It is like one that was sent
+    /// just before: it counts, so its answer follows its record.
+    fn meets_pause(&self, halt: Halt) -> bool {
+        let killed = lock(&self.orders.given).killed;
+        self.trial.confirms && !self.told && !killed && halt == Halt::Stopped { paused: true }
+    }
+
     /// Executes commands until the run may continue, or must end.
     fn obey(&mut self, done: bool, due: bool, mut save: Option<Save>) -> std::result::Result<(), Halt> {
         let ahead = if due { 0 } else { u64::from(self.trial.run_ahead) };
@@ -279,11 +325,12 @@ impl Attempt<'_> {
                 }
                 continue; // handle commands that arrived meanwhile
             }
-            if let Some(stopped) = given.stop {
+            let recorded = !self.trial.confirms || self.reported <= given.granted;
+            if let Some(halt) = given.halt(recorded) {
                 given.stop_saves = false;
-                return Err(stopped);
+                return Err(halt);
             }
-            if self.reported.saturating_sub(given.granted) <= ahead {
+            if given.stop.is_none() && self.reported.saturating_sub(given.granted) <= ahead {
                 return Ok(());
             }
             given = orders.change.wait(given).unwrap_or_else(|e| e.into_inner());
@@ -293,17 +340,9 @@ impl Attempt<'_> {
 
 impl Carrier for Attempt<'_> {
     fn report(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Halt> {
-        if let Some(stopped) = lock(&self.orders.given).over() {
-            return Err(stopped);
-        }
-        self.iteration = if report.iteration == 0 { self.iteration + 1 } else { report.iteration };
-        self.reported += 1;
-        let (done, due) = (report.done, self.due(report.done, save.is_some()));
-        self.session.say(self.run, Said::Result(report));
-        if done && !due {
-            return Ok(()); // no decision is needed
-        }
-        self.obey(done, due, save)
+        let answer = self.answered(report, save);
+        self.told |= answer.is_err();
+        answer
     }
 
     fn stopped(&self) -> Option<Halt> {
@@ -413,6 +452,35 @@ mod tests {
                 session.order(&command(4, |w| w.flag(6, true))).unwrap();
             }
             session.close();
+            assert!(matches!(next(&mut said), Said::Ended { error, .. } if error.is_empty()));
+            assert_eq!(*lock(&trainable.0), Some(want));
+        }
+    }
+
+    // B-080
+    #[test]
+    fn the_answer_to_a_result_that_meets_a_stop_follows_its_record() {
+        let stop = |credits| {
+            command(4, move |w| {
+                w.uint(4, credits);
+                w.flag(6, true);
+            })
+        };
+        let (credit, kill) = (command(2, |w| w.uint(4, 1)), command(5, |_| {}));
+        let paused = Halt::Stopped { paused: true };
+        for (orders, want) in
+            [(vec![stop(1)], paused), (vec![stop(0), credit], paused), (vec![stop(0), kill], Halt::Killed)]
+        {
+            let trainable = Arc::new(Endless::default());
+            let (out, mut said) = mpsc::channel(10);
+            let session = Session::new(trainable.clone(), out);
+            session.order(&command(1, |w| w.nested(3, |w| w.flag(21, true)))).unwrap();
+            assert!(matches!(next(&mut said), Said::Started { .. }));
+            assert!(matches!(next(&mut said), Said::Result(_)));
+            for order in &orders {
+                assert_eq!(*lock(&trainable.0), None, "it is answered before its record");
+                session.order(order).unwrap();
+            }
             assert!(matches!(next(&mut said), Said::Ended { error, .. } if error.is_empty()));
             assert_eq!(*lock(&trainable.0), Some(want));
         }
