@@ -16,12 +16,12 @@ import (
 
 // A fakeRun is a host that decides as its test configures.
 type fakeRun struct {
-	trial   sdk.Trial
-	decide  func(r sdk.Result) error
+	trial  sdk.Trial
+	decide func(r sdk.Result) error
 	// recorded is when all results are recorded; nil: at once.
 	recorded func() error
-	hear    func(hint string)
-	stopped chan struct{}
+	hear     func(hint string)
+	stopped  chan struct{}
 
 	mu       sync.Mutex
 	results  []sdk.Result
