@@ -26,7 +26,7 @@ func TestAnswerFollowsRecord(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			x, p := trains(t, clocktest.New(50))
-			if !p.last(train.Start).Trial.Confirms {
+			if !p.last(train.Start).Confirms {
 				t.Error("the trial does not know that results are confirmed")
 			}
 			p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score", Value: 1}}}}

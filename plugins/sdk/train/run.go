@@ -16,13 +16,15 @@ import (
 
 // A run is one attempt of one trial, which the author's code sees as [sdk.Run].
 type run struct {
-	s      *Session
-	id     uint64
-	trial  sdk.Trial
-	ctx    context.Context
-	cancel context.CancelFunc
-	wake   chan struct{} // holds a token when there is a new command
-	halt   chan struct{} // closed when the run was told to stop
+	s     *Session
+	id    uint64
+	trial sdk.Trial
+	// confirms says that the host gives a credit for each recorded result.
+	confirms bool
+	ctx      context.Context
+	cancel   context.CancelFunc
+	wake     chan struct{} // holds a token when there is a new command
+	halt     chan struct{} // closed when the run was told to stop
 
 	mu      sync.Mutex // guards the host's commands
 	granted uint64
@@ -187,12 +189,12 @@ func (r *run) report(res sdk.Result, save func(dir string) error) error {
 // meetsPause reports whether a result meets an order to pause that the author's code has not heard of. It is like one
 // that was sent just before: it counts, so its answer follows its record.
 func (r *run) meetsPause() bool {
-	return r.trial.Confirms && !r.ended && r.ctx.Err() == nil && r.Paused()
+	return r.confirms && !r.ended && r.ctx.Err() == nil && r.Paused()
 }
 
 // Recorded implements sdk.Confirmer.
 func (r *run) Recorded() error {
-	if !r.trial.Confirms {
+	if !r.confirms {
 		return nil
 	}
 	for !r.confirmed() {
@@ -315,7 +317,7 @@ func (r *run) execute(due bool, save func(string) error) executed {
 		dirs = append(dirs, r.stopDir)
 	}
 	r.asked, r.stopDir = nil, ""
-	recorded := r.reported <= r.granted || !r.trial.Confirms
+	recorded := r.reported <= r.granted || !r.confirms
 	goOn := r.reported <= r.granted || r.reported-r.granted <= ahead
 	r.mu.Unlock()
 	for _, dir := range dirs {

@@ -146,7 +146,7 @@ func TestAnswerFollowsRecord(t *testing.T) {
 				told <- run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "loss", Value: 2}}}, nil)
 				return sdk.ErrStopped
 			}), sdk.TrainableTraits{})
-			start := Command{Kind: Start, Run: 1, Trial: &sdk.Trial{Confirms: true}}
+			start := Command{Kind: Start, Run: 1, Trial: &sdk.Trial{}, Confirms: true}
 			if err := s.Send(append([]Command{start}, c.before...)); err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestRecordOfTheLastResult(t *testing.T) {
 			told <- run.(sdk.Confirmer).Recorded()
 			return nil
 		}), sdk.TrainableTraits{})
-		if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: &sdk.Trial{Confirms: true}}}); err != nil {
+		if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: &sdk.Trial{}, Confirms: true}}); err != nil {
 			t.Fatal(err)
 		}
 		reported(t, s, 1)

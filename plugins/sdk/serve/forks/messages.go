@@ -32,7 +32,12 @@ type trialMessage struct {
 	Export          []string  `json:"export"`
 	ExportDir       string    `json:"export_dir"`
 	Logs            [2]string `json:"logs"`
-	Confirms        bool      `json:"confirms"`
+}
+
+// startMessage is the first message to a trial's process: the trial, and whether results are confirmed.
+type startMessage struct {
+	trialMessage
+	Confirms bool `json:"confirms"`
 }
 
 func messageOf(t *sdk.Trial) trialMessage {
@@ -42,7 +47,7 @@ func messageOf(t *sdk.Trial) trialMessage {
 		Resources: string(t.Resources), Devices: listed(t.Devices), Bundles: [][]any{},
 		CheckpointEvery: t.CheckpointEvery, CheckpointAtEnd: t.CheckpointAtEnd, RunAhead: t.RunAhead,
 		GraceSeconds: t.GraceSeconds, Export: listed(t.Export), ExportDir: t.ExportDir,
-		Logs: [2]string{"stdout", "stderr"}, Confirms: t.Confirms,
+		Logs: [2]string{"stdout", "stderr"},
 	}
 	if t.Logs != nil {
 		m.Logs = [2]string{t.Logs.Stdout, t.Logs.Stderr}
