@@ -54,8 +54,8 @@ func unusedByCaller(e *config.Experiment) (list []*config.Error) {
 	for _, key := range []string{"resources", "placement", "reuse", "overcommit", "wait_for_resources", "stop_grace",
 		"log"} {
 		if e.Has(key) {
-			list = append(list, doubt(e.PosOf(key), "%s has no effect: your own program trains the trials: leave it out",
-				key))
+			list = append(list, doubt(e.PosOf(key), "%s has no effect: your own program trains the trials: leave "+
+				"it out", key))
 		}
 	}
 	return list
