@@ -28,7 +28,7 @@ concurrency: 1
 			"3}": `what "acc" decides in stop.when has no effect: trial 0 has reported no "acc", but score, loss`,
 		"stop: {steps_total: 3}":         `stop.steps_total has no effect: trial 0 has reported no "steps_total"`,
 		"stop: {plateau: {metric: acc}}": `stop.plateau has no effect`,
-		"checkpoint: {score: acc}":       `checkpoint.score has no effect`,
+		"checkpoint: {score: acc}":       `checkpoint.score has no effect: trial 0 has reported no "acc"`,
 		"checkpoint: {keep: 2}":          `checkpoint has no effect: trial 0 has made none`,
 		"checkpoint: {every: 2}":         `checkpoint.every has no effect: a program makes checkpoints when it likes`,
 		"checkpoint: {at_end: true}":     `checkpoint.at_end has no effect`,

@@ -95,7 +95,7 @@ func (t *Driver) carryOutSave(r *run, a life.Action) {
 
 // tell queues a command for the run's process, and sends the queue if the command is urgent.
 func (t *Driver) tell(r *run, a life.Tell) {
-	a.Command.Trial = r.start
+	a.Command.Trial, a.Command.Confirms = r.start, true // see run.recorded
 	r.tell(a.Command)
 	if a.Now {
 		r.worker.send()

@@ -130,6 +130,15 @@ type Work struct {
 	Params []byte // written to the trial's directory
 	// Checkpoint is the folder of the checkpoint that the attempt continues from, or "".
 	Checkpoint string
+	// Recorded is, instead of an action, an attempt with one more result in the record.
+	Recorded Recorded
+}
+
+// Recorded is an attempt with one more result in the record. Attempts count from 1.
+type Recorded struct {
+	Trial   core.TrialNo
+	Attempt uint32
+	Done    bool // it is the last result
 }
 
 // worker is a process of the trainable.
@@ -212,6 +221,10 @@ func (t *Driver) Run(ctx context.Context) {
 }
 
 func (t *Driver) do(ctx context.Context, w Work) {
+	if x := w.Recorded; x.Attempt > 0 {
+		t.with(x.Trial, x.Attempt, func(r *run) { r.recorded(x.Done) })
+		return
+	}
 	switch a := w.Action.(type) {
 	case core.StartAttempt:
 		t.begin(ctx, a, w)
@@ -261,6 +274,14 @@ func (t *Driver) with(no core.TrialNo, attempt uint32, f func(*run)) bool {
 	}
 	f(r)
 	return true
+}
+
+// recorded counts a result in the record. The core answers all but the last one and those that meet a stop.
+func (r *run) recorded(done bool) {
+	r.Recorded()
+	if done || r.StopSent() {
+		r.credit(r.Confirm())
+	}
 }
 
 func (r *run) credit(n uint32) {

@@ -120,6 +120,9 @@ func (b *builder) formerValues(searched []decl) {
 			continue
 		}
 		b.e.was[d.name] = c
+		if len(b.e.was) == 1 && !b.root.has("learn_from") {
+			b.warn(n.pos, "was has no effect: it is for trials of other experiments, which learn_from names")
+		}
 	}
 }
 

@@ -32,6 +32,13 @@ func (l *Engine) do(a core.Action) {
 	}
 }
 
+// confirm says that a result is in the record.
+func (l *Engine) confirm(r *core.ResultReported) {
+	if x, ok := l.Executor.(Confirmer); ok {
+		x.Recorded(r)
+	}
+}
+
 // tell passes an observation to the plugins that it is for.
 func (l *Engine) tell(o core.Observation) {
 	if o.To&core.ToSearcher != 0 {

@@ -250,6 +250,9 @@ func (l *Engine) apply(b []byte) error {
 	for _, x := range l.Listeners {
 		x.Applied(s.Event)
 	}
+	if r, ok := s.Event.(*core.ResultReported); ok {
+		l.confirm(r)
+	}
 	l.Publisher.Hear(s)
 	for _, a := range s.Actions {
 		l.do(a)

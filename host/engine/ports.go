@@ -55,6 +55,12 @@ type Executor interface {
 	Flush()
 }
 
+// Confirmer is an Executor whose trials wait for the record of their results.
+type Confirmer interface {
+	// Recorded is called for each result that is in the record, before the resulting actions.
+	Recorded(*core.ResultReported)
+}
+
 // Granter asks an engine, such as a cluster's queue, for leases. The engine's answers go to the inbox.
 // Hosts whose trials run on known nodes never call it.
 type Granter interface {

@@ -146,7 +146,9 @@ func FromFile(ctx context.Context, o options.Options) (*Plan, error) {
 // Loaded prepares an experiment file that was loaded.
 func Loaded(ctx context.Context, o *options.Options, e *config.Experiment) (_ *Plan, err error) {
 	if o.InMemory() {
-		return &Plan{Experiment: e}, nil
+		p := &Plan{Experiment: e}
+		p.doubt(o, e)
+		return p, nil
 	}
 	if err := keepName(ctx, o, e); err != nil {
 		return nil, err
@@ -166,7 +168,7 @@ func Loaded(ctx context.Context, o *options.Options, e *config.Experiment) (_ *P
 			"start one", p.Dir.Path(), o.Resume)
 	}
 	if !known {
-		p.doubt(e)
+		p.doubt(o, e)
 		return p, usererror.Wrap(p.Dir.Vacant())
 	}
 	if o.Resume == "prompt" {
@@ -317,7 +319,7 @@ func (p *Plan) resume(o *options.Options, e *config.Experiment) error {
 	p.File, p.Changed = r, moved || len(changed.taken) > 0
 	p.Warnings = append(p.Warnings, slices.Concat(own.warnings, changed.ignored, changed.back, changed.program,
 		changed.moved)...)
-	p.doubt(e)
+	p.doubt(o, e)
 	return nil
 }
 
@@ -347,11 +349,11 @@ func (p *Plan) Renew(o *options.Options) error {
 }
 
 // doubt adds warnings about settings that are valid but surely not intended.
-func (p *Plan) doubt(e *config.Experiment) {
+func (p *Plan) doubt(o *options.Options, e *config.Experiment) {
 	if e == nil {
 		return
 	}
-	for _, w := range validate.Doubts(e) {
+	for _, w := range validate.Doubts(o, e) {
 		p.Warnings = append(p.Warnings, w.Error())
 	}
 }

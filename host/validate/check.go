@@ -36,6 +36,9 @@ func Check(o *options.Options, e *config.Experiment) error {
 
 // idle warns of settings about plugins that do nothing.
 func idle(o *options.Options, e *config.Experiment) []*config.Error {
+	if !e.Has("sandbox") && !e.Has("grants") {
+		return nil
+	}
 	l, err := loading.New(o.Plugins, e, filepath.Dir(e.File))
 	if err != nil {
 		return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/points"
 	"github.com/tunehost/tunehost/host/config/spec"
+	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/plugin/standard"
 	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -19,8 +20,9 @@ import (
 
 // Doubts are warnings of what is valid in the file but surely not meant: about the file alone,
 // and about what is around it.
-func Doubts(e *config.Experiment) []*config.Error {
-	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), tightSpace(e), hugePlan(e), manyPoints(e))
+func Doubts(o *options.Options, e *config.Experiment) []*config.Error {
+	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), tightSpace(e), hugePlan(e), manyPoints(e),
+		unused(e, o.Mode.Manual), idle(o, e))
 }
 
 func doubt(at config.Pos, format string, args ...any) *config.Error {

@@ -27,7 +27,7 @@ import (
 // problem; those from folders are started for that only with Options.Trust. Warnings
 // go to Options.Stderr. The experiment has passed Check.
 func Experiment(ctx context.Context, o *options.Options, e *config.Experiment) error {
-	doubts := append(Doubts(e), idle(o, e)...)
+	doubts := Doubts(o, e)
 	if e.Trainable != nil && e.Trainable.Plugin == nil {
 		doubts = append(doubts, effects.UnaskedCheckpoints(e)...)
 	}

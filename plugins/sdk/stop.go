@@ -17,6 +17,12 @@ type Stopper interface {
 	Stopped() <-chan struct{}
 }
 
+// Confirmer is implemented by Runs that know whether results are in the record, also the last one, for which Report
+// does not wait. Recorded waits until all results so far are; it returns [ErrKilled] if they may not be.
+type Confirmer interface {
+	Recorded() error
+}
+
 // Pauser is implemented by Runs that know, after Stopped is closed, whether the trial will continue
 // later, as the error of Report would say.
 type Pauser interface {

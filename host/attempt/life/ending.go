@@ -9,7 +9,7 @@ import (
 func (l *Life) note(e Stop) {
 	l.pausing, l.told = e.Paused, true
 	l.Stopping()
-	l.order = train.Command{Kind: train.Stop, Paused: e.Paused, Dir: e.Save.Dir}
+	l.order = train.Command{Kind: train.Stop, Credits: l.Confirm(), Paused: e.Paused, Dir: e.Save.Dir}
 	if e.Save.ID != 0 {
 		l.saves = append(l.saves, e.Save)
 	}
@@ -55,7 +55,7 @@ func (l *Life) waitOn() State {
 // ignored until its end.
 func (l *Life) refuse(e InvalidReport) State {
 	l.fault, l.ignoring = e.Cause, true
-	l.tellNow(train.Stop)
+	l.do(Tell{Command: train.Command{Kind: train.Stop, Credits: MaxFinal + 1}, Now: true}) // answers what is refused
 	if l.told {
 		return l.state
 	}

@@ -2,6 +2,7 @@ package life
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -16,6 +17,7 @@ type Reports struct {
 	reported  uint64 // results
 	granted   uint64 // credits that the trainable has
 	advanced  uint64 // credits among them that the core has not given yet
+	recorded  uint64 // results that are in the record
 	final     uint64 // results that may follow the order to stop
 	iteration uint64 // of the last result, or of the checkpoint it began from
 }
@@ -47,6 +49,17 @@ func (r *Reports) Advance(result uint64) bool {
 	r.granted++
 	r.advanced++
 	return true
+}
+
+// Recorded counts a result that is in the record.
+func (r *Reports) Recorded() { r.recorded++ }
+
+// Confirm gives the credits of the recorded results that have none. The core gives none to an attempt that was told to
+// stop, and it takes that for the answer only to results with credits.
+func (r *Reports) Confirm() uint32 {
+	n := max(r.recorded, r.granted) - r.granted
+	r.granted += n
+	return uint32(min(n, math.MaxUint32))
 }
 
 // Stopping allows the last results of an attempt that was told to stop.

@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/agent"
 	"github.com/tunehost/tunehost/host/compose/setup"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/engine"
 	"github.com/tunehost/tunehost/host/exec"
@@ -81,6 +82,9 @@ func (s *Leasing) Open(to *inbox.Inbox) (err error) {
 	if err := s.suits(); err != nil {
 		return err
 	}
+	if why := unreached(s.setup.Plan.Experiment, s.executor.Traits()); why != "" {
+		s.setup.Log.Warn(why)
+	}
 	if s.executor.Traits().Agents {
 		if err := needs.Uploadable(s.setup.Plan.Experiment, s.setup.Dir.Path()); err != nil {
 			return usererror.Wrap(err) // before anything is requested for it
@@ -129,6 +133,17 @@ func (s *Leasing) suits() error {
 			"beside the files; leave upload out", e.PosOf("executor.upload"), e.Executor.Name)
 	}
 	return nil
+}
+
+// unreached warns of addresses for agents of an executor that starts none.
+func unreached(e *config.Experiment, traits sdk.ExecutorTraits) string {
+	for _, key := range []string{"executor.host_address", "executor.host_port"} {
+		if e.Has(key) && !traits.Agents {
+			return fmt.Sprintf("%s: %s has no effect: the executor %q starts no agents, which would connect to this "+
+				"host: leave it out", e.PosOf(key), strings.TrimPrefix(key, "executor."), e.Executor.Name)
+		}
+	}
+	return ""
 }
 
 // prefix begins the names of the experiment's leases, and of no other's.

@@ -32,9 +32,8 @@ func (p *Set) Training(to *inbox.Inbox) *attempt.Driver {
 		Reuse: t.Reusable && e.Reuse != "false", GPUs: e.Reuse == "true",
 		Begin: begin, Grace: e.StopGrace, Inbox: to, Log: b.Log, Clock: b.Options.Clock, Storage: b.Dir,
 		Disk: b.Disk, Fail: b.Fail, Saved: b.Plan.Remote.Saved, Memory: p.holdStates(t.Saves)}
-	if e.Reuse == "true" && !t.Reusable {
-		b.Log.Warn("reuse: true: the trainable says that its processes cannot be reused; each trial gets one of its " +
-			"own")
+	if why := unreused(e.Reuse, t); why != "" && e.Trainable.Plugin != nil {
+		b.Log.Warn(fmt.Sprintf("%s: reuse: %s has no effect: %s", e.PosOf("reuse"), e.Reuse, why))
 	}
 	if e.Trainable.Plugin != nil {
 		x.Deadline = e.Trainable.Deadline
@@ -54,12 +53,23 @@ func (p *Set) Training(to *inbox.Inbox) *attempt.Driver {
 	return d
 }
 
+// unreused returns why processes of a plugin that trains are not used as reuse says; "" if they are.
+func unreused(reuse string, t sdk.TrainableTraits) string {
+	switch {
+	case reuse == "true" && !t.Reusable && !t.Shared:
+		return "the trainable says that its processes cannot be reused; each trial gets one of its own"
+	case reuse == "false" && t.Shared:
+		return "this trainable trains all trials in one process, or in forks of it"
+	}
+	return ""
+}
+
 // onNodes returns the driver of trials that run on nodes of an engine. The trainable of this machine has
 // reported its traits, and trains nothing.
 func (p *Set) onNodes(x attempt.Options) *attempt.Driver {
 	b := p.setup
 	if x.Memory != nil {
-		b.Log.Warn("checkpoint.pauses: memory: pauses are saved on disk: trials run on the nodes of the executor")
+		b.Log.Warn(p.pausesAt() + "pauses are saved on disk: trials run on the nodes of the executor")
 		_ = x.Memory.Close() // it is empty
 		x.Memory = nil
 	}
@@ -104,6 +114,11 @@ func (p *Set) requesting(t plugin.Trainer) (*attempt.Requesting, error) {
 	return attempt.NewRequesting(ref.Name, t, o.FirstTrainable, limit), nil
 }
 
+// pausesAt begins a warning about pauses that are not held in memory.
+func (p *Set) pausesAt() string {
+	return p.setup.Plan.Experiment.PosOf("checkpoint.pauses").String() + ": checkpoint.pauses: memory has no effect: "
+}
+
 // holdStates returns the memory for pauses whose state is held in memory (B-052); nil if pauses are
 // saved on disk.
 func (p *Set) holdStates(saves bool) *storage.Memory {
@@ -112,13 +127,13 @@ func (p *Set) holdStates(saves bool) *storage.Memory {
 		return nil
 	}
 	if !saves {
-		b.Log.Warn("checkpoint.pauses: memory: the trainable makes its checkpoints itself, on disk; trials continue " +
-			"from the last of them after a pause")
+		b.Log.Warn(p.pausesAt() + "the trainable makes its checkpoints itself, on disk; trials continue from the " +
+			"last of them after a pause")
 		return nil
 	}
 	m, err := storage.OpenMemory()
 	if err != nil {
-		b.Log.Warn("checkpoint.pauses: memory: pauses are saved on disk: " + err.Error())
+		b.Log.Warn(p.pausesAt() + "pauses are saved on disk: " + err.Error())
 		return nil
 	}
 	return m

@@ -128,6 +128,11 @@ func (p *executor) Do(a core.Action) {
 	p.training.Put(w)
 }
 
+// Recorded implements engine.Confirmer.
+func (p *executor) Recorded(r *core.ResultReported) {
+	p.training.Put(attempt.Work{Recorded: attempt.Recorded{Trial: r.Trial, Attempt: r.Attempt, Done: r.Done}})
+}
+
 // Flush implements engine.Executor.
 func (p *executor) Flush() { p.training.Flush() }
 

@@ -66,8 +66,7 @@ func FuzzTraining(f *testing.F) {
 	f.Add([]byte("\x0a\x0f\x0a\x04loss\x11\x00\x00\x00\x00\x00\x00\xf8\x7f"), []byte("\x12\x01e"), byte(5))
 	f.Add([]byte("\xff"), []byte("\xff"), byte(1))
 	f.Fuzz(func(t *testing.T, report, state []byte, order byte) {
-		x := &training{run: obedient{dir: t.TempDir()}, answers: make(chan abi.Answer), states: make(chan saved),
-			over: make(chan struct{})}
+		x := newTraining(t.Context(), obedient{dir: t.TempDir()})
 		defer close(x.over)
 		defer func() {
 			if v := recover(); v != nil {

@@ -27,6 +27,7 @@ type instance struct {
 	dead error
 	// training is the attempt that GuestTrain is training; only the goroutine of the call uses it.
 	training *training
+	killed   bool // it was ended because nobody answers its trial
 }
 
 // instanceKey is the context key under which imported functions find the instance.
@@ -143,6 +144,10 @@ func (i *instance) answer(ptr, size uint32, limit int) ([]byte, error) {
 
 // callFailed returns the error of a call that did not return, after which the instance is dead.
 func (i *instance) callFailed(where string, err error) error {
+	if _, ok := errors.AsType[*unanswered](err); ok {
+		i.killed = true
+		return i.broken("was ended%s: nobody answers its trial any more", where)
+	}
 	if exit, ok := errors.AsType[*sys.ExitError](err); ok {
 		return i.broken("exited with status %d%s", exit.ExitCode(), where)
 	}
@@ -167,6 +172,12 @@ func (i *instance) broken(format string, values ...any) error {
 type violation struct{ text string }
 
 func (v *violation) Error() string { return v.text }
+
+// unanswered is the panic value that ends a module whose trial was killed, or whose host is gone: nobody has told it
+// to stop, and an answer would be taken for a decision.
+type unanswered struct{}
+
+func (*unanswered) Error() string { return "nobody answers" }
 
 // hostStatus returns a module's status as the host sees it. Codes that gRPC uses for connection errors are
 // replaced.

@@ -46,7 +46,7 @@ func TestCurious(t *testing.T) {
 	m := curious{sandboxtest.Build(t, "./testdata/curious")}
 	for name, f := range map[string]func(*testing.T){
 		"files": m.files, "granted-files": m.grantedFiles, "network": m.network, "world": m.world,
-		"granted-world": m.grantedWorld, "memory": m.memory, "ends": m.ends, "training": m.training,
+		"granted-world": m.grantedWorld, "memory": m.memory, "ends": m.ends, "training": m.training, "killed": m.killed,
 		"requests": m.requests,
 		"checksum": m.checksum,
 	} {
@@ -246,6 +246,7 @@ func (m curious) training(t *testing.T) {
 		{do: "panic", error: "panic: no luck", log: "panic: no luck"},
 		{do: "fail", error: "the loss is NaN", log: "training abc"}, // it does not learn its directory
 		{do: "until stopped", first: []train.Command{stop}},
+		{do: "told", then: []train.Command{stop}, log: "it was told: " + sdk.ErrStopped.Error()},
 		{do: "look", first: []train.Command{stop}, log: "stopped"},
 		{do: "reject", log: "rejected: los=0.3"},
 		{do: "checkpoint", error: "a WASM module has no files to save to: its trainable must report with " +
@@ -276,6 +277,26 @@ func (m curious) training(t *testing.T) {
 		}
 		if !strings.Contains(log+"\n", c.log+"\n") {
 			t.Errorf("%s: the log is %q, want %q", c.do, log, c.log)
+		}
+	}
+}
+
+// B-150: a module whose trial is killed is ended where it asks the host, because any answer would be a decision that
+// nobody has made. Another trial can follow.
+func (m curious) killed(t *testing.T) {
+	d, err := sandboxtest.Start(t, m.config(t, sdk.KindTrainable)).OpenTrainable(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill := []train.Command{{Kind: train.Kill}}
+	for i, c := range []struct {
+		do          string
+		first, then []train.Command
+	}{{do: "told", then: kill}, {do: "look", first: kill}, {do: "until stopped", first: kill}} {
+		for _, e := range m.train(t, d, uint64(i+1), c.do, sdk.Trial{}, c.first, c.then) {
+			if told := strings.Contains(e.Text, "told") || strings.Contains(e.Text, "stopped"); told || e.Error != "" {
+				t.Errorf("%s: %+v", c.do, e)
+			}
 		}
 	}
 }

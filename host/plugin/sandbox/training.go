@@ -22,10 +22,17 @@ import (
 // the state.
 type training struct {
 	run     sdk.Run
-	answers chan abi.Answer // what report and saved return
+	answers chan answer     // what report and saved return
 	states  chan saved      // what the module has handed over
 	over    chan struct{}   // closed when the module has returned
+	killed  <-chan struct{} // closed when the trial was killed, or its host is gone
 	asked   bool            // the module was told to save, and has not saved yet
+}
+
+// answer is what the host answers to the module, or says that nobody does.
+type answer struct {
+	abi.Answer
+	killed bool
 }
 
 // saved is a state, or the reason why there is none.
@@ -66,14 +73,21 @@ func (t *trainable) Train(ctx context.Context, run sdk.Run) error {
 		return plain(err)
 	}
 	defer i.close(ctx)
-	i.training = &training{run: run, answers: make(chan abi.Answer), states: make(chan saved),
-		over: make(chan struct{})}
+	i.training = newTraining(ctx, run)
 	defer close(i.training.over)
-	answer := &pb.GuestTrainResponse{}
-	if err := forward(ctx, i, pb.GuestService_GuestTrain_FullMethodName, request, answer); err != nil {
+	ended := &pb.GuestTrainResponse{}
+	if err := forward(ctx, i, pb.GuestService_GuestTrain_FullMethodName, request, ended); err != nil {
+		if i.killed {
+			return sdk.ErrKilled
+		}
 		return plain(err)
 	}
-	return outcome(answer)
+	return outcome(ended)
+}
+
+func newTraining(ctx context.Context, run sdk.Run) *training {
+	return &training{run: run, answers: make(chan answer), states: make(chan saved), over: make(chan struct{}),
+		killed: ctx.Done()}
 }
 
 // plain converts a gRPC error to one that fails a trial.
@@ -140,26 +154,31 @@ func (t *training) report(message []byte) abi.Answer {
 
 // next waits for the answer to the module.
 func (t *training) next() abi.Answer {
-	answer := <-t.answers
-	t.asked = answer == abi.Save
-	return answer
+	a := <-t.answers
+	if a.killed {
+		panic(&unanswered{})
+	}
+	t.asked = a.Answer == abi.Save
+	return a.Answer
 }
 
 // answerTo converts a run's answer for the module.
-func answerTo(err error) abi.Answer {
+func answerTo(err error) answer {
 	switch {
 	case err == nil:
-		return abi.Continue
+		return answer{Answer: abi.Continue}
+	case errors.Is(err, sdk.ErrKilled):
+		return answer{killed: true}
 	case errors.Is(err, sdk.ErrPaused):
-		return abi.Pause
+		return answer{Answer: abi.Pause}
 	}
-	return abi.Stop
+	return answer{Answer: abi.Stop}
 }
 
 // save is called by run.Report: it asks the module for its state and writes it.
 func (t *training) save(dir string) error {
 	select {
-	case t.answers <- abi.Save:
+	case t.answers <- answer{Answer: abi.Save}:
 	case <-t.over:
 		return errNoState
 	}
@@ -204,7 +223,12 @@ func (t *training) stopped() abi.Answer {
 	default:
 		return abi.Continue
 	}
-	if p, ok := t.run.(interface{ Paused() bool }); ok && p.Paused() {
+	select {
+	case <-t.killed:
+		panic(&unanswered{})
+	default:
+	}
+	if p, ok := t.run.(sdk.Pauser); ok && p.Paused() {
 		return abi.Pause
 	}
 	return abi.Stop

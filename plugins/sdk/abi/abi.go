@@ -56,7 +56,8 @@ const (
 	ImportLog = "log"
 	// ImportReport (ptr i32, len i32) → i32 sends a result (a message GuestReport) and waits until
 	// the trial may continue. It may be called only within GuestTrain. It returns an [Answer]; call
-	// ImportSaved after [Save].
+	// ImportSaved after [Save]. If nobody answers any more, because the trial was killed or its host is
+	// gone, this function, ImportSaved and ImportStopped do not return: the instance is ended.
 	ImportReport = "report"
 	// ImportSaved (ptr i32, len i32) → i32 sends the state of the last reported result (a message
 	// GuestSaved) and waits. It may be called only after Save. It returns an Answer.

@@ -13,6 +13,9 @@
 // checkpoint of exactly that result before it answers. Every result must therefore be answered, and
 // a host that grants many credits at once must not grant past the next result to be saved.
 //
+// Where the trial says that results are confirmed, an order to stop answers only results that have a credit: Report
+// waits for it, so that its answer follows the record.
+//
 // The last result (Done) needs no answer: Report returns at once. If the trainable saves and the
 // result is due a checkpoint (CheckpointEvery or CheckpointAtEnd) that the trainable has not made
 // itself, Report returns after it was saved.

@@ -30,6 +30,9 @@ type Command struct {
 	Credits uint32
 	Dir     string
 	Paused  bool // Stop: the trial will continue later
+	// Confirms says with Start that the host gives a credit for each recorded result, also for those that meet a
+	// Stop, which then has those of the results that it answers.
+	Confirms bool
 }
 
 // EventKind is a kind of event of a run.

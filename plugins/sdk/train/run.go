@@ -16,13 +16,15 @@ import (
 
 // A run is one attempt of one trial, which the author's code sees as [sdk.Run].
 type run struct {
-	s      *Session
-	id     uint64
-	trial  sdk.Trial
-	ctx    context.Context
-	cancel context.CancelFunc
-	wake   chan struct{} // holds a token when there is a new command
-	halt   chan struct{} // closed when the run was told to stop
+	s     *Session
+	id    uint64
+	trial sdk.Trial
+	// confirms says that the host gives a credit for each recorded result.
+	confirms bool
+	ctx      context.Context
+	cancel   context.CancelFunc
+	wake     chan struct{} // holds a token when there is a new command
+	halt     chan struct{} // closed when the run was told to stop
 
 	mu      sync.Mutex // guards the host's commands
 	granted uint64
@@ -46,6 +48,7 @@ type progress struct {
 	reported  uint64 // results
 	iteration uint64
 	done      bool         // the last result was reported
+	ended     bool         // Report has said that the run must end
 	final     int          // results sent after the order to stop
 	skipped   []sdk.Result // after the order to pause; sent if a checkpoint follows
 }
@@ -63,10 +66,11 @@ func (r *run) order(c *Command) {
 	r.mu.Lock()
 	switch c.Kind {
 	case Continue:
-		r.granted += min(uint64(c.Credits), math.MaxUint64-r.granted)
+		r.grant(c.Credits)
 	case Save:
 		r.asked = append(r.asked, c.Dir)
 	case Stop:
+		r.grant(c.Credits)
 		r.paused, r.told = c.Paused, true
 		r.halted(c.Dir)
 	case Kill:
@@ -80,6 +84,9 @@ func (r *run) order(c *Command) {
 	default:
 	}
 }
+
+// grant needs r.mu.
+func (r *run) grant(credits uint32) { r.granted += min(uint64(credits), math.MaxUint64-r.granted) }
 
 // halted needs r.mu.
 func (r *run) halted(dir string) {
@@ -144,9 +151,15 @@ func cut(text string) string {
 
 // Report implements sdk.Run.
 func (r *run) Report(res sdk.Result, save func(dir string) error) error {
-	if r.mustEnd() {
+	err := r.report(res, save)
+	r.ended = r.ended || err != nil
+	return err
+}
+
+func (r *run) report(res sdk.Result, save func(dir string) error) error {
+	if r.mustEnd() && !r.meetsPause() {
 		r.reportLast(res)
-		return r.stopError()
+		return r.awaitRecord()
 	}
 	r.tell(&res)
 	due := r.due(res, save != nil)
@@ -168,9 +181,48 @@ func (r *run) Report(res sdk.Result, save func(dir string) error) error {
 		select {
 		case <-r.wake:
 		case <-r.ctx.Done():
-			return r.stopError()
+			return r.awaitRecord()
 		}
 	}
+}
+
+// meetsPause reports whether a result meets an order to pause that the author's code has not heard of. It is like one
+// that was sent just before: it counts, so its answer follows its record.
+func (r *run) meetsPause() bool {
+	return r.confirms && !r.ended && r.ctx.Err() == nil && r.Paused()
+}
+
+// Recorded implements sdk.Confirmer.
+func (r *run) Recorded() error {
+	if !r.confirms {
+		return nil
+	}
+	for !r.confirmed() {
+		select {
+		case <-r.wake:
+		case <-r.ctx.Done():
+			if !r.confirmed() {
+				return sdk.ErrKilled
+			}
+		}
+	}
+	return nil
+}
+
+// confirmed reports whether the results so far are recorded.
+func (r *run) confirmed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reported <= r.granted
+}
+
+// awaitRecord returns the error of Report for a run that must end, once its results are recorded. If they are not, it
+// has no answer, whatever the run was told.
+func (r *run) awaitRecord() error {
+	if err := r.Recorded(); err != nil {
+		return err
+	}
+	return r.stopError()
 }
 
 // maxFinal is how many results a run may send after the order to stop.
@@ -265,17 +317,18 @@ func (r *run) execute(due bool, save func(string) error) executed {
 		dirs = append(dirs, r.stopDir)
 	}
 	r.asked, r.stopDir = nil, ""
+	recorded := r.reported <= r.granted || !r.confirms
 	goOn := r.reported <= r.granted || r.reported-r.granted <= ahead
 	r.mu.Unlock()
 	for _, dir := range dirs {
 		r.save(dir, save)
 	}
 	switch {
-	case stop:
+	case stop && recorded:
 		return stopped
 	case len(dirs) > 0:
 		return saved
-	case goOn:
+	case goOn && !stop:
 		return continues
 	}
 	return waiting

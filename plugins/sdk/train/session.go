@@ -95,6 +95,7 @@ func (s *Session) start(c *Command) error {
 		return fmt.Errorf("run %d was started twice", c.Run)
 	}
 	r := newRun(s, c.Run, *c.Trial)
+	r.confirms = c.Confirms
 	why := s.refuses()
 	again := s.started && !s.traits.Shared
 	if why == "" {

@@ -120,6 +120,102 @@ func TestPausedIsTold(t *testing.T) {
 	}
 }
 
+// B-080: the answer to a result that meets a stop follows its record, however late the stop was or the record is. If
+// the host ends before, there is no answer.
+func TestAnswerFollowsRecord(t *testing.T) {
+	paused := Command{Kind: Stop, Run: 1, Paused: true}
+	credit := Command{Kind: Continue, Run: 1, Credits: 1}
+	answers := paused
+	answers.Credits = 1
+	for how, c := range map[string]struct {
+		before, after []Command // the result
+		want          error
+	}{
+		"the stop answers it":           {nil, []Command{answers}, sdk.ErrPaused},
+		"it meets the stop":             {nil, []Command{paused, credit}, sdk.ErrPaused},
+		"it meets the stop and a kill":  {nil, []Command{paused, {Kind: Kill, Run: 1}}, sdk.ErrKilled},
+		"it meets the end of the host":  {nil, []Command{paused}, sdk.ErrKilled},
+		"the stop came first":           {[]Command{paused}, []Command{credit}, sdk.ErrPaused},
+		"the stop came first, then end": {[]Command{paused}, nil, sdk.ErrKilled},
+	} {
+		t.Run(how, func(t *testing.T) {
+			told, begun := make(chan error, 2), make(chan struct{})
+			s := NewSession(sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+				<-begun
+				told <- run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "loss", Value: 1}}}, nil)
+				told <- run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "loss", Value: 2}}}, nil)
+				return sdk.ErrStopped
+			}), sdk.TrainableTraits{})
+			start := Command{Kind: Start, Run: 1, Trial: &sdk.Trial{}, Confirms: true}
+			if err := s.Send(append([]Command{start}, c.before...)); err != nil {
+				t.Fatal(err)
+			}
+			close(begun)
+			reported(t, s, 1)
+			if err := s.Send(c.after); err != nil {
+				t.Fatal(err)
+			}
+			if c.want == sdk.ErrKilled {
+				s.Close()
+			}
+			if err := <-told; !errors.Is(err, c.want) || errors.Is(err, sdk.ErrPaused) != (c.want == sdk.ErrPaused) {
+				t.Errorf("Report answered %v, want %v", err, c.want)
+			}
+			if err := <-told; !errors.Is(err, c.want) {
+				t.Errorf("the next one was answered with %v, want %v", err, c.want)
+			}
+			s.Close()
+			s.Wait()
+		})
+	}
+}
+
+// The last result needs no answer; one who waits for its record learns whether it has one.
+func TestRecordOfTheLastResult(t *testing.T) {
+	for _, recorded := range []bool{true, false} {
+		told := make(chan error, 1)
+		s := NewSession(sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+			if err := run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "loss"}}, Done: true}, nil); err != nil {
+				return err
+			}
+			told <- run.(sdk.Confirmer).Recorded()
+			return nil
+		}), sdk.TrainableTraits{})
+		if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: &sdk.Trial{}, Confirms: true}}); err != nil {
+			t.Fatal(err)
+		}
+		reported(t, s, 1)
+		if recorded {
+			if err := s.Send([]Command{{Kind: Continue, Run: 1, Credits: 1}}); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			s.Close()
+		}
+		if err := <-told; errors.Is(err, sdk.ErrKilled) == recorded {
+			t.Errorf("recorded %v: %v", recorded, err)
+		}
+		s.Close()
+		s.Wait()
+	}
+}
+
+// reported waits for results.
+func reported(t *testing.T, s *Session, n int) {
+	t.Helper()
+	for n > 0 {
+		events, err := s.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			if e.Kind == Result {
+				n--
+			}
+		}
+	}
+}
+
 // Where the host is gone, or kills the trial, nobody has answered the result; a stop that came before is one.
 func TestKilledIsNoStop(t *testing.T) {
 	for how, end := range map[string]func(s *Session) error{

@@ -86,6 +86,9 @@ func CommandsToProto(commands []train.Command) *pb.TrainRequest {
 		c, m := &commands[i], &slab[i]
 		m.Kind, m.Run = pb.TrainCommand_Kind(c.Kind), c.Run
 		m.Trial, m.Credits, m.Dir, m.Paused = TrialToProto(c.Trial), c.Credits, c.Dir, c.Paused
+		if m.Trial != nil {
+			m.Trial.Confirms = c.Confirms
+		}
 		out[i] = m
 	}
 	return &pb.TrainRequest{Commands: out}
@@ -102,6 +105,7 @@ func CommandsFromProto(m *pb.TrainRequest) ([]train.Command, error) {
 		out[i] = train.Command{
 			Kind: train.CommandKind(k), Run: c.GetRun(),
 			Trial: TrialFromProto(c.GetTrial()), Credits: c.GetCredits(), Dir: c.GetDir(), Paused: c.GetPaused(),
+			Confirms: c.GetTrial().GetConfirms(),
 		}
 	}
 	return out, nil

@@ -252,6 +252,7 @@ func command() *rapid.Generator[train.Command] {
 				"paused"),
 		}
 		if rapid.Bool().Draw(t, "trial") {
+			c.Confirms = rapid.Bool().Draw(t, "confirms")
 			c.Trial = &sdk.Trial{
 				ID: text.Draw(t, "id"), Number: rapid.Uint32().Draw(t, "n"), Attempt: rapid.Uint32().Draw(t, "a"),
 				Experiment: text.Draw(t, "e"), Params: bytes.Draw(t, "params"), Options: bytes.Draw(t, "options"),

@@ -16,10 +16,12 @@ import (
 
 // A fakeRun is a host that decides as its test configures.
 type fakeRun struct {
-	trial   sdk.Trial
-	decide  func(r sdk.Result) error
-	hear    func(hint string)
-	stopped chan struct{}
+	trial  sdk.Trial
+	decide func(r sdk.Result) error
+	// recorded is when all results are recorded; nil: at once.
+	recorded func() error
+	hear     func(hint string)
+	stopped  chan struct{}
 
 	mu       sync.Mutex
 	results  []sdk.Result
@@ -59,6 +61,13 @@ func (f *fakeRun) Report(r sdk.Result, save func(string) error) error {
 		return nil
 	}
 	return f.decide(r)
+}
+
+func (f *fakeRun) Recorded() error {
+	if f.recorded == nil {
+		return nil
+	}
+	return f.recorded()
 }
 
 func (f *fakeRun) Log(line string) {

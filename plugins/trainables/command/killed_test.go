@@ -31,3 +31,31 @@ func TestNoAnswerFromADeadHost(t *testing.T) {
 		t.Error(run.rejected, ctx.Err())
 	}
 }
+
+// B-080: a program that was paused by SIGTERM hears nothing of a result that the record may not have, and neither does
+// one that has reported its last result.
+func TestNoAnswerWithoutRecord(t *testing.T) {
+	for _, c := range []struct {
+		done             bool
+		reported, lasted error // the host's answers
+		want             channel.Decision
+	}{
+		{reported: sdk.ErrKilled},
+		{reported: sdk.ErrPaused, want: channel.Pause},
+		{done: true, lasted: sdk.ErrKilled},
+		{done: true, want: channel.Stop},
+	} {
+		run := newRun(t)
+		run.decide = func(sdk.Result) error { return c.reported }
+		run.recorded = func() error { return c.lasted }
+		a := newAttempt(openTest(t, sh("")), run)
+		close(a.results.started)
+		if !c.done {
+			a.results.stop(sdk.ErrPaused, false)
+		}
+		d, err := a.conns.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "accuracy", Value: 1}}, Done: c.done})
+		if d != c.want || errors.Is(err, channel.ErrNoAnswer) != (c.want == unanswered) {
+			t.Errorf("%+v: the answer is %q, %v", c, d, err)
+		}
+	}
+}

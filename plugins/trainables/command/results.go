@@ -264,13 +264,25 @@ func (r *results) deliver(it item) channel.Decision {
 	if d := r.verdict(); d == unanswered || d == channel.Stop && it.result.Checkpoint == "" {
 		return d
 	}
-	if err := r.a.run.Report(it.result, nil); err != nil {
-		return r.stop(err, it.answer != nil)
+	if err := r.submit(it); err != nil {
+		if d := r.stop(err, it.answer != nil); !errors.Is(err, sdk.ErrKilled) {
+			return d
+		}
+		return unanswered
 	}
 	if it.result.Done { // it has time to exit before it is stopped
 		return r.stop(sdk.ErrStopped, true)
 	}
 	return r.verdict()
+}
+
+// submit sends a result to the host. An answer follows the record of the result, also that to the last one.
+func (r *results) submit(it item) error {
+	err := r.a.run.Report(it.result, nil)
+	if c, ok := r.a.run.(sdk.Confirmer); ok && err == nil && it.result.Done && it.answer != nil {
+		return c.Recorded()
+	}
+	return err
 }
 
 func (r *results) verdict() channel.Decision {

@@ -8,6 +8,18 @@ export class StoppedError extends Error {
   }
 }
 
+/**
+ * Thrown by a report when nobody has decided that training ends: the host is gone, or has killed the trial. The last
+ * result may be missing in the record, so nothing that the trial writes from now on is final; do not catch it.
+ */
+export class KilledError extends Error {
+  /** @param {string} [message] */
+  constructor(message = "the trial was killed, or its host is gone") {
+    super(message);
+    this.name = "KilledError";
+  }
+}
+
 /** Fails a trial that could not start to train; retrying does not help. */
 export class StartError extends Error {
   /** @param {string} message @param {ErrorOptions} [options] */

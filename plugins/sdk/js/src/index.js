@@ -9,7 +9,7 @@
 export { report, params, checkpoint, trial } from "./script.js";
 export { stopped } from "./stop.js";
 export { scheduler, searcher, serve, trainable } from "./plugin.js";
-export { RestoreError, StartError, StoppedError } from "./errors.js";
+export { KilledError, RestoreError, StartError, StoppedError } from "./errors.js";
 export { EXHAUSTED, WAIT } from "./answers.js";
 export { log } from "./log.js";
 export { Op } from "./space/expr.js";

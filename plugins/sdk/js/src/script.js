@@ -7,6 +7,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, r
 import { createConnection } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { KilledError } from "./errors.js";
 import { flatten, leftOut } from "./metrics.js";
 import { listen, tell } from "./stop.js";
 
@@ -51,7 +52,8 @@ export function checkpoint() {
  * result.jsonl. `done: true` marks the last result. With `save`, a directory is created, and
  * save writes the state into it before the result is reported; `checkpoint` is an existing
  * one. Outside of a trial the result is printed, nothing is saved, and the answer is
- * "continue".
+ * "continue". It throws a KilledError if nobody answers: the program must exit then, and
+ * save nothing as its final state.
  * @param {Metrics} metrics
  * @param {{iteration?: number, checkpoint?: string, save?: (dir: string) => unknown}} [options]
  * @returns {Promise<Decision>}
@@ -135,6 +137,15 @@ function channel(path) {
   return open;
 }
 
+/** What the host leaves when it ends. */
+const gone = ["ECONNREFUSED", "ECONNRESET", "EPIPE"];
+
+/** @param {NodeJS.ErrnoException} why */
+function broken(why) {
+  const text = `cannot connect to the report channel: ${why.message}`;
+  return gone.includes(why.code ?? "") ? new KilledError(text) : new Error(text);
+}
+
 /** The connection to the host: one line in each direction for each report, in order. */
 class Channel {
   /** @type {{resolve: (answer: any) => void, reject: (why: Error) => void}[]} */
@@ -144,8 +155,8 @@ class Channel {
   /** @param {string} path */
   constructor(path) {
     this.#socket = createConnection(path);
-    this.#socket.on("error", (why) => this.#end(new Error(`cannot connect to the report channel: ${why.message}`)));
-    this.#socket.on("close", () => this.#end(new Error("the report channel ended without an answer")));
+    this.#socket.on("error", (why) => this.#end(broken(why)));
+    this.#socket.on("close", () => this.#end(new KilledError("the report channel ended without an answer: the host is gone")));
     createInterface({ input: this.#socket }).on("line", (line) => this.#answer(line)).on("error", () => {});
     this.#socket.unref(); // it does not keep the program alive
   }

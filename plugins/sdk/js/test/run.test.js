@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { RestoreError, StartError, StoppedError } from "tunehost";
+import { KilledError, RestoreError, StartError, StoppedError } from "tunehost";
 import { Order, Run, Said } from "../src/serve/run.js";
 
 /**
@@ -113,7 +113,7 @@ test("a checkpoint that is handed over after a stop reaches the host, and none a
     await assert.rejects(r.report({ a: 1 }), StoppedError);
     await assert.rejects(r.report({ a: 2 }, { checkpoint: "/final" }), StoppedError);
     run.order({ kind: Order.Kill });
-    await assert.rejects(r.report({ a: 3 }, { checkpoint: "/late" }), StoppedError);
+    await assert.rejects(r.report({ a: 3 }, { checkpoint: "/late" }), StoppedError, "it was told to stop before");
   });
   run.order({ kind: Order.Stop, dir: "", paused: false });
   assert.deepEqual(await end, { kind: Said.Ended });
@@ -126,6 +126,54 @@ test("a kill ends a report that waits", async () => {
   run.order({ kind: Order.Kill });
   assert.ok(run.killed.aborted && run.stopped.aborted);
   assert.deepEqual(await end, { kind: Said.Ended });
+});
+
+// B-150
+test("a kill is no decision, except after a stop", async () => {
+  for (const [before, want] of /** @type {[any[], any][]} */ ([
+    [[], KilledError],
+    [[{ kind: Order.Stop, dir: "/last", paused: true }], StoppedError],
+  ])) {
+    const { run, settled, end } = begin({}, async (r) => {
+      await assert.rejects(r.report({ a: 1 }), want);
+      await r.report({ a: 2 });
+    });
+    before.forEach((order) => run.order(order));
+    run.kill(); // as when the host has closed its side
+    await settled();
+    assert.ok(run.stopped.reason instanceof want && run.killed.reason instanceof want);
+    assert.deepEqual(await end, { kind: Said.Ended });
+  }
+});
+
+// B-080
+test("the answer to a result that meets a stop follows its record", async () => {
+  const stop = (credits = 0) => ({ kind: Order.Stop, dir: "", paused: true, credits });
+  const credit = { kind: Order.Continue, credits: 1 };
+  for (const [before, after, want] of /** @type {[any[], any[], typeof StoppedError | typeof KilledError][]} */ ([
+    [[], [stop(1)], StoppedError],
+    [[], [stop(), credit], StoppedError],
+    [[], [stop(), { kind: Order.Kill }], KilledError],
+    [[stop()], [credit], StoppedError],
+    [[stop()], [{ kind: Order.Kill }], KilledError],
+  ])) {
+    /** @type {any[]} */
+    const told = [];
+    const { run, settled, end } = begin({ confirms: true }, async (r) => {
+      await turn();
+      await r.report({ a: 1 }).catch((/** @type {any} */ e) => told.push(e.constructor));
+      await r.report({ a: 2 });
+    });
+    before.forEach((order) => run.order(order));
+    assert.equal((await settled()).length, 1, "the result is sent");
+    after.slice(0, -1).forEach((order) => run.order(order));
+    await settled();
+    assert.deepEqual(told, [], "it has no answer yet");
+    run.order(after.at(-1));
+    assert.deepEqual(await end, { kind: Said.Ended });
+    assert.deepEqual(told, [want]);
+    assert.equal((await settled()).length, 1, "a later one does not count");
+  }
 });
 
 test("reports that nobody waits for come in order, before the end", async () => {

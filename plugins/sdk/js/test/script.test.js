@@ -171,3 +171,15 @@ test("after a report SIGTERM waits for the next one, whose answer it is", async 
     console.log(await report({ loss: 2 }), stopped().aborted);
   `, { TUNEHOST_TRIAL_ID: "00000", TUNEHOST_CHANNEL: socket }), { code: 0, signal: null, out: "begun\nstop true\n", err: "" });
 });
+
+// B-150
+test("a report that nobody answers is no decision", async (t) => {
+  const server = createServer((socket) => socket.once("data", () => socket.destroy()));
+  const socket = join(dir, "gone");
+  await new Promise((resolve) => server.listen(socket, () => resolve(undefined)));
+  t.after(() => server.close());
+  assert.deepEqual(await stop(`
+    import { KilledError, report, StoppedError } from "tunehost";
+    await report({ loss: 1 }).catch((e) => console.log(e instanceof KilledError, e instanceof StoppedError));
+  `, { TUNEHOST_CHANNEL: socket }), { code: 0, signal: null, out: "true false\n", err: "" });
+});

@@ -4,6 +4,14 @@ export declare class StoppedError extends Error {
     /** @param {boolean} [paused] the trial will continue later */
     constructor(paused?: boolean);
 }
+/**
+ * Thrown by a report when nobody has decided that training ends: the host is gone, or has killed the trial. The last
+ * result may be missing in the record, so nothing that the trial writes from now on is final; do not catch it.
+ */
+export declare class KilledError extends Error {
+    /** @param {string} [message] */
+    constructor(message?: string);
+}
 /** Fails a trial that could not start to train; retrying does not help. */
 export declare class StartError extends Error {
     /** @param {string} message @param {ErrorOptions} [options] */

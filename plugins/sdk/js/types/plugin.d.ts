@@ -283,6 +283,10 @@ export type Trial = {
     checkpointAtEnd: boolean;
     runAhead: number;
     /**
+     * the host gives a credit for each recorded result, also for those that meet a stop
+     */
+    confirms: boolean;
+    /**
      * the time that a stopped trial has to clean up
      */
     graceSeconds: number;
@@ -321,7 +325,7 @@ export type Run = {
      */
     options: Record<string, any>;
     /**
-     * aborted when the trial was told to stop or pause
+     * aborted when training must end; its reason is what a report throws
      */
     stopped: AbortSignal;
     /**
@@ -330,8 +334,9 @@ export type Run = {
     killed: AbortSignal;
     /**
      * reports
-     * one result and returns when the trial may continue; throws a StoppedError,
-     * which must not be caught, when it may not
+     * one result and returns when the trial may continue; throws a StoppedError
+     * when it may not, and a KilledError when nobody has decided that, because the host
+     * is gone or has killed the trial; neither must be caught
      */
     report: (metrics: Metrics, options?: ReportOptions) => Promise<void>;
     /**
@@ -529,6 +534,7 @@ export type Plugin = {
  * @property {number} checkpointEvery a checkpoint is made at multiples of this iteration; 0: none
  * @property {boolean} checkpointAtEnd a checkpoint is made of the last result
  * @property {number} runAhead
+ * @property {boolean} confirms the host gives a credit for each recorded result, also for those that meet a stop
  * @property {number} graceSeconds the time that a stopped trial has to clean up
  * @property {Logs} logs the files of its output
  */
@@ -546,11 +552,12 @@ export type Plugin = {
  * @property {Trial} trial
  * @property {Record<string, any>} params the trial's
  * @property {Record<string, any>} options the trainable's
- * @property {AbortSignal} stopped aborted when the trial was told to stop or pause
+ * @property {AbortSignal} stopped aborted when training must end; its reason is what a report throws
  * @property {AbortSignal} killed aborted when training must end immediately
  * @property {(metrics: Metrics, options?: ReportOptions) => Promise<void>} report reports
- *   one result and returns when the trial may continue; throws a StoppedError,
- *   which must not be caught, when it may not
+ *   one result and returns when the trial may continue; throws a StoppedError
+ *   when it may not, and a KilledError when nobody has decided that, because the host
+ *   is gone or has killed the trial; neither must be caught
  * @property {(line: string) => void} log writes a line to the trial's log
  * @property {(text: string) => void} reject records output of a program that is not a result
  */

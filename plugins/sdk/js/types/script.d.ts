@@ -34,7 +34,8 @@ export declare function checkpoint(): string | null;
  * result.jsonl. `done: true` marks the last result. With `save`, a directory is created, and
  * save writes the state into it before the result is reported; `checkpoint` is an existing
  * one. Outside of a trial the result is printed, nothing is saved, and the answer is
- * "continue".
+ * "continue". It throws a KilledError if nobody answers: the program must exit then, and
+ * save nothing as its final state.
  * @param {Metrics} metrics
  * @param {{iteration?: number, checkpoint?: string, save?: (dir: string) => unknown}} [options]
  * @returns {Promise<Decision>}

@@ -198,11 +198,79 @@ def test_run_ahead() -> None:
     assert len(trained(train, [GO], [GO, GO], run_ahead=1)) == 5
 
 
-def test_kill_counts_as_a_stop() -> None:
-    def train(run: Run) -> None:
-        run.report(loss=1)
+KILLED: Order = {"kind": KILL}
 
-    assert trained(train, [{"kind": KILL}]) == [(RESULT, 0), (ENDED, "")]
+
+@pytest.mark.parametrize("orders, told", [([KILLED], "Killed"), ([stop(), KILLED], "Stopped"), ([KILLED, stop()], "Stopped"),
+                                          ([stop(paused=True), KILLED], "Paused")])
+def test_a_kill_is_no_decision(tmp_path: Path, orders: List[Order], told: str) -> None:
+    """B-150: where nobody has decided to stop the trial, its code gets no Stopped, and exports no model."""
+    seen = []
+
+    def train(run: Run) -> None:
+        run.export_with(lambda format, dir: None)
+        try:
+            run.report(loss=1)
+        except tunehost.Stopped as e:
+            seen.append(type(e).__name__)
+            raise
+        except tunehost.Killed as e:
+            seen.append(type(e).__name__)
+            raise
+
+    assert trained(train, orders, export=["json"], export_dir=str(tmp_path)) == [(RESULT, 0), (ENDED, "")]
+    assert seen == [told]
+
+
+CONFIRMED: Order = {"kind": STOP, "dir": "", "paused": True, "credits": 1}
+
+
+@pytest.mark.parametrize("orders, told", [
+    ([[CONFIRMED]], "Paused"), ([[stop(paused=True)], [GO]], "Paused"), ([[stop(paused=True)], [KILLED]], "Killed"),
+    ([[CONFIRMED, KILLED]], "Paused"), ([[stop()], [KILLED]], "Killed"),
+])
+def test_the_answer_follows_the_record(orders: List[List[Order]], told: str) -> None:
+    """B-080: a stop that a result meets answers it when it is recorded; if the host ends before, there is no answer."""
+    seen = []
+
+    def train(run: Run) -> None:
+        try:
+            run.report(loss=1)
+        except SystemExit as e:
+            seen.append(type(e).__name__)
+            raise
+
+    assert trained(train, *orders, confirms=True) == [(RESULT, 0), (ENDED, "")]
+    assert seen == [told]
+
+
+def test_a_result_that_meets_a_pause_counts() -> None:
+    """B-080: it is sent, and answered when it is recorded; after that, results do not count."""
+    def train(run: Run) -> None:
+        for _ in range(2):
+            with pytest.raises(tunehost.Paused):
+                run.report(loss=1)
+
+    class Pausing(Link):
+        def poll(self) -> List[Order]:
+            return [stop(paused=True)]
+
+    link = Pausing([GO])
+    attempt(tunehost.trainable()(train)(), Run(Trial(params={}, confirms=True), link, False))
+    assert [t["kind"] for t in link.told] == [RESULT] and link.orders == []
+
+
+def test_a_generator_is_told_that_it_was_killed() -> None:
+    seen = []
+
+    def train(run: Run) -> Iterator[Dict[str, float]]:
+        try:
+            yield {"loss": 1.0}
+        except tunehost.Killed:
+            seen.append("killed")
+
+    assert trained(train, [KILLED]) == [(RESULT, 0), (ENDED, "")]
+    assert seen == ["killed"]
 
 
 def test_a_reported_checkpoint_may_be_deleted_at_once(tmp_path: Path) -> None:
@@ -284,7 +352,7 @@ def test_a_checkpoint_after_a_stop_reaches_the_host(order: Order, taken: List[st
     """B-150: a result without one does not, and nothing does after a kill."""
     def train(run: Run) -> None:
         for checkpoint in ("", "/final"):
-            with pytest.raises(tunehost.Stopped):
+            with pytest.raises((tunehost.Stopped, tunehost.Killed)):
                 run.report(loss=1, checkpoint=checkpoint)
 
     class Stopping(Link):

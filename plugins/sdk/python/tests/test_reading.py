@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Dict
 
 import pytest
@@ -32,9 +33,22 @@ CONFIGS: Dict[str, Any] = {
 
 @pytest.mark.parametrize("name", SPACES)
 def test_values_of_a_choice_are_in_its_place(name: str) -> None:
-    assert _view.own(PARAMS[name]) == CONFIGS[name]
+    assert _view.own(PARAMS[name], True) == CONFIGS[name]
     space = _encode.encode(SPACES[name]).space
     assert _names(PARAMS[name]) - {"_suggestion"} <= _names(space)
+
+
+def test_the_number_of_a_suggestion_is_hidden_where_this_package_has_added_it(tmp_path: Path) -> None:
+    params = {"_suggestion": 3, "net": {"_suggestion": 4}}
+    assert not _view.suggests(str(tmp_path)) and _view.own(params) == params
+    (tmp_path / "tune" / "suggestions").mkdir(parents=True)
+    assert _view.suggests(str(tmp_path)) and _view.own(params, True) == {"net": {"_suggestion": 4}}
+
+
+def test_a_parameter_has_no_name_that_this_package_needs() -> None:
+    encoded = _encode.encode({"_suggestion": tune.uniform(0, 1)})
+    with pytest.raises(tune.TuneError, match="the parameter _suggestion has a name that tunehost gives"):
+        _encode.accept_suggestions(encoded, "")
 
 
 def _names(values: Any) -> Any:

@@ -34,7 +34,7 @@ _MODULES = {
     "_reading": "Experiment",
     "_script": "NewCheckpoint checkpoint new_checkpoint params report seed trial_dir",
     "_view": "ReadError",
-    "errors": "Paused Refused ReportError RestoreError StartError Stopped UnknownFormat",
+    "errors": "Killed Paused Refused ReportError RestoreError StartError Stopped UnknownFormat",
     "events": "Command Decision EXHAUSTED Event EventKind Objective Problem ReportedKind ReporterEvent Request Suggestion "
               "WAIT",
     "executor": "Agent ClusterNode Execution Executor GrantedBundle LeaseEvent LeaseRequest",
@@ -54,7 +54,7 @@ if _TYPE_CHECKING:
     from ._reading import Experiment
     from ._script import NewCheckpoint, checkpoint, new_checkpoint, params, report, seed, trial_dir
     from ._view import ReadError
-    from .errors import Paused, Refused, ReportError, RestoreError, StartError, Stopped, UnknownFormat
+    from .errors import Killed, Paused, Refused, ReportError, RestoreError, StartError, Stopped, UnknownFormat
     from .events import (EXHAUSTED, WAIT, Command, Decision, Event, EventKind, Objective, Problem, ReportedKind,
                          ReporterEvent, Request, Suggestion)
     from .executor import Agent, ClusterNode, Execution, Executor, GrantedBundle, LeaseEvent, LeaseRequest
@@ -68,7 +68,7 @@ if _TYPE_CHECKING:
 __all__ = [
     "Agent", "AskError", "AskTell", "Asked", "AsyncAskTell", "Best", "Bundle", "ClusterNode", "Command", "Decision",
     "EXHAUSTED", "Event", "EventKind", "Execution", "Executor", "Experiment", "GrantedBundle", "History",
-    "LeaseEvent", "LeaseRequest", "Logs", "NewCheckpoint", "NotFound", "Objective", "Paused", "Plugin", "Point",
+    "Killed", "LeaseEvent", "LeaseRequest", "Logs", "NewCheckpoint", "NotFound", "Objective", "Paused", "Plugin", "Point",
     "Problem", "Rand", "ReadError", "Refused", "ReportError", "ReportedKind", "Reporter", "ReporterEvent", "Request",
     "RestoreError", "Run", "Scheduler", "Searcher", "Space", "StartError", "Stopped", "Suggestion", "TellFirst",
     "Trainable", "Trial", "TrialRecord", "UnknownFormat", "WAIT", "checkpoint", "maximize", "minimize",

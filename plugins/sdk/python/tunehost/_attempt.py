@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _traces
-from .errors import RestoreError, StartError, Stopped
+from .errors import Killed, RestoreError, StartError, Stopped
 from .plugin import Trainable
 from .run import ENDED, LOG, Run, Told, cut, describe
 
@@ -34,7 +34,7 @@ def _attempt(trainable: Trainable, run: Run) -> Told:
                 _report_all(run, results)
             elif isinstance(results, Mapping):
                 _report_returned(run, results)
-    except Stopped:
+    except (Stopped, Killed):
         pass
     except SystemExit as e:
         if e.code not in (None, 0):
@@ -58,12 +58,12 @@ def _report_returned(run: Run, result: Mapping[str, Any]) -> None:
 
 
 def _report_all(run: Run, results: Any) -> None:
-    """Reports the results that a generator yields; when the trial is stopped, its `yield` raises Stopped."""
+    """Reports the results that a generator yields; when the trial must end, its `yield` raises Stopped or Killed."""
     try:
         for metrics in results:
             run.leave_fork()
             run.report(metrics)
-    except Stopped as stop:
+    except (Stopped, Killed) as stop:
         if inspect.getgeneratorstate(results) != inspect.GEN_SUSPENDED:
             raise  # it came from within
         with contextlib.suppress(StopIteration):

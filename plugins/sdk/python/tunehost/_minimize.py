@@ -43,6 +43,7 @@ def minimize(
     storage: Optional[str] = None,
     resume: bool = False,
     verbose: int = 1,
+    executor: Any = None,
 ) -> Best:
     """The parameters with the smallest value of f, of so many trials:
 
@@ -52,14 +53,16 @@ def minimize(
     (True, True)
 
     f takes the parameters as a dict and returns a number. Each call is a trial in a process of its own, as many at a
-    time as there are CPUs, or concurrency. points are tried first, and all points satisfy the constraints, such as
-    ["x + y < 0.7"]. For a scheduler f reports values on its way: tune.report({"value": 0.5}). The experiment is recorded
-    in storage (./results) under name. resume=True continues the one of this name, or begins it if there is none; trials
-    that have ended are not run again.
+    time as there are CPUs, or concurrency; executor, such as "slurm" or {"plugin": "slurm", "partition": "gpu"}, says
+    where they run. points are tried first, and all points satisfy the constraints, such as ["x + y < 0.7"]. For a
+    scheduler f reports values on its way: tune.report({"value": 0.5}). The experiment is recorded in storage (./results)
+    under name. resume=True continues the one of this name, or begins it if there is none; trials that have ended are not
+    run again.
 
     After Ctrl-C this is the best point so far, and interrupted of it is True. KeyboardInterrupt: there was none yet.
     RuntimeError: every trial failed; the message has the first failure."""
-    wanted = _Wanted(trials, searcher, scheduler, points, constraints, concurrency, seed, name, storage, resume, verbose)
+    wanted = _Wanted(trials, searcher, scheduler, points, constraints, concurrency, seed, name, storage, resume, verbose,
+                     executor)
     return _search(f, space, "min", wanted)
 
 
@@ -78,9 +81,11 @@ def maximize(
     storage: Optional[str] = None,
     resume: bool = False,
     verbose: int = 1,
+    executor: Any = None,
 ) -> Best:
     """The parameters with the largest value of f; see minimize."""
-    wanted = _Wanted(trials, searcher, scheduler, points, constraints, concurrency, seed, name, storage, resume, verbose)
+    wanted = _Wanted(trials, searcher, scheduler, points, constraints, concurrency, seed, name, storage, resume, verbose,
+                     executor)
     return _search(f, space, "max", wanted)
 
 
@@ -99,6 +104,7 @@ class _Wanted:
     storage: Optional[str]
     resume: bool
     verbose: int
+    executor: Any
 
 
 #: What sets the keys of the experiment file that have other names here than those of Tuner.
@@ -153,7 +159,9 @@ def _tuner(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted) -
             constraints=wanted.constraints,
             max_concurrent_trials=wanted.concurrency or None,
         ),
-        run_config=tune.RunConfig(name=wanted.name, storage_path=wanted.storage, verbose=wanted.verbose),
+        run_config=tune.RunConfig(
+            name=wanted.name, storage_path=wanted.storage, verbose=wanted.verbose, executor=wanted.executor
+        ),
     )
 
 

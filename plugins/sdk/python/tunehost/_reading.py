@@ -97,7 +97,7 @@ class Experiment:
     def _typed(self, line: Dict[str, Any], known: Dict[Any, FrozenSet[str]]) -> Dict[str, Any]:
         """What the program says of a trial, a result or the experiment, with metrics as they were reported."""
         if isinstance(line.get("params"), dict):
-            line["params"] = _view.own(line["params"])
+            line["params"] = _view.own(line["params"], _view.suggests(self.dir))
         if isinstance(line.get("metrics"), dict):
             number = line.get("number", 0)
             if number not in known:

@@ -42,10 +42,17 @@ def trial_dir(experiment: str, number: int) -> Optional[str]:
     return found[0] if found else None
 
 
-def own(params: Mapping[str, Any]) -> Dict[str, Any]:
-    """Parameters as the space has them: without those that this package adds, and with a value of a choice that contains
-    parameters in the place of its label. These are in a group of their own: the third value of `model` in `model_2/it`."""
-    found = {k: own(v) if isinstance(v, dict) else v for k, v in params.items() if k != SUGGESTION}
+def suggests(experiment: str) -> bool:
+    """Whether this package has added SUGGESTION to an experiment. In any other one a parameter of that name is the
+    user's."""
+    return os.path.isdir(os.path.join(experiment, "tune", "suggestions"))
+
+
+def own(params: Mapping[str, Any], suggested: bool = False) -> Dict[str, Any]:
+    """Parameters as the space has them: without SUGGESTION if this package has added it, and with a value of a choice that
+    contains parameters in the place of its label. These are in a group of their own: the third value of `model` in
+    `model_2/it`."""
+    found = {k: own(v) if isinstance(v, dict) else v for k, v in params.items() if not suggested or k != SUGGESTION}
     for name, value in list(found.items()):
         if isinstance(value, dict) and list(value) == ["it"]:
             choice, _, number = name.rstrip("_").rpartition("_")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Paused", "Refused", "ReportError", "RestoreError", "StartError", "Stopped", "UnknownFormat"]
+__all__ = ["Killed", "Paused", "Refused", "ReportError", "RestoreError", "StartError", "Stopped", "UnknownFormat"]
 
 
 class Stopped(SystemExit):
@@ -26,6 +26,15 @@ class Paused(Stopped):
     """Stopped, for a trial that will continue later."""
 
     paused = True
+
+
+class Killed(SystemExit):
+    """The trial must end now, and nobody has decided that: its host is gone, or has killed it. The last result may be
+    missing in the record, so nothing that the trial writes from now on is final; the next host runs it again.
+
+    It is no Stopped, so that `except Stopped` does not take it for a decision. Like Stopped it is a
+    SystemExit: `finally` and `with` are executed. The process is killed soon after.
+    """
 
 
 class ReportError(RuntimeError):

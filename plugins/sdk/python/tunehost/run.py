@@ -10,13 +10,13 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, TypeVar, cast
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, TypeVar, Union, cast
 
 from . import _traces
 from ._integers import Integers
 from ._keeping import is_full, keep
 from ._metrics import Reported, flatten, left_out, whole
-from .errors import Paused, Stopped, UnknownFormat
+from .errors import Killed, Paused, Stopped, UnknownFormat
 
 __all__ = ["Run", "Trial"]
 
@@ -96,6 +96,7 @@ class Trial:
     export: Sequence[str] = ()  #: formats in which the model is wanted when all ends well
     export_dir: str = ""
     logs: Logs = Logs()
+    confirms: bool = False  #: the host gives a credit for each recorded result, also for those that meet a stop
 
 
 _T = TypeVar("_T", bound=Callable[..., Any])
@@ -126,7 +127,7 @@ class Run:
         self._saves = saves
         self._granted = 0
         self._asked: List[str] = []
-        self._stop: Optional[Stopped] = None
+        self._stop: Union[Stopped, Killed, None] = None
         self._stop_dir = ""
         self._killed = False
         self._reported = 0
@@ -158,7 +159,7 @@ class Run:
         return self._stop is not None or self._done or not self._training
 
     def signalled(self) -> None:
-        """A stop may have arrived: raises Stopped if the author's code is training between reports.
+        """A stop may have arrived: raises it if the author's code is training between reports.
         Only for the thread that trains; the signal handler calls it."""
         self._signalled = True
         self._interrupt()
@@ -175,7 +176,7 @@ class Run:
         if self._stop and not self._stop_dir:
             raise self._end()
 
-    def _end(self) -> Stopped:
+    def _end(self) -> Union[Stopped, Killed]:
         """The exception that ends the training. From then on nothing interrupts it."""
         self._told = True
         assert self._stop
@@ -233,8 +234,8 @@ class Run:
         when a checkpoint of this result is wanted. checkpoint is a directory that already
         holds one; it may be deleted when report has returned, and one in the trial's directory is
         moved away. It is kept even if the trial was already told to stop. done: this is the last
-        result; the next report raises Stopped. Raises Stopped, or Paused, when the trial must end; do not
-        catch it.
+        result; the next report raises Stopped. Raises Stopped, or Paused, when the trial must end, and Killed when
+        its host is gone or has killed it; do not catch them.
         """
         self.check_open()
         r = flatten(metrics, more)
@@ -242,7 +243,7 @@ class Run:
         if r.left_out:
             self._link.send({"kind": LOG, "text": cut(left_out(r.left_out)), "hint": True})
         self._hear(self._link.poll())
-        over = self._stop is not None and not self._stop_dir
+        over = self._stop is not None and not self._stop_dir and not self._meets_pause()
         if over and (self._killed or not checkpoint):
             raise self._end()
         saved = self.when_room(lambda: keep(checkpoint, self.trial.dir)) if checkpoint else ""
@@ -255,12 +256,23 @@ class Run:
             "values": json.dumps(r.values, allow_nan=False).encode() if r.values else b"",
         })
         if over:  # the result no longer counts; the checkpoint is kept
+            while not self._confirmed() and not self._killed:
+                self._hear(self._link.wait())
             raise self._end()
         self._await_decision(done, self._due(done, save is not None and not checkpoint), save)
 
+    def _meets_pause(self) -> bool:
+        """Whether a result meets an order to pause that the author's code has not heard of. It is like one that was sent
+        just before: it counts, so its answer follows its record."""
+        return self.trial.confirms and isinstance(self._stop, Paused) and not self._told and not self._killed
+
+    def _confirmed(self) -> bool:
+        """Whether the results so far are recorded, so that a stop is an answer to them."""
+        return not self.trial.confirms or self._reported <= self._granted
+
     def when_room(self, write: Callable[[], _R]) -> _R:
         """The result of write, which writes into the trial's directory. While the disk is full this says so, waits and
-        calls it again. Raises Stopped, or Paused, when the trial must end before."""
+        calls it again. Raises as report when the trial must end before."""
         told = False
         while True:
             try:
@@ -335,11 +347,11 @@ class Run:
         ahead = 0 if due else self.trial.run_ahead
         while True:
             saved = self._carry_out_saves(save)
-            if self._stop:
+            if self._stop and (self._confirmed() or self._killed):
                 raise self._end()
             if saved and done:
                 return
-            if not saved and self._reported - self._granted <= ahead:
+            if not saved and not self._stop and self._reported - self._granted <= ahead:
                 return
             self._hear(self._link.poll() if saved else self._link.wait())
 
@@ -370,9 +382,12 @@ class Run:
             elif kind == SAVE:
                 self._asked.append(order["dir"])
             elif kind == STOP:
+                self._granted += order.get("credits", 0)
                 self._stop, self._stop_dir = Paused() if order["paused"] else Stopped(), order["dir"]
             elif kind == KILL:
-                self._stop, self._stop_dir, self._killed = self._stop or Stopped(), "", True
+                self._stop_dir, self._killed = "", True
+                if self._stop is None or not self._confirmed():
+                    self._stop = Killed()
 
 
 class _Training:

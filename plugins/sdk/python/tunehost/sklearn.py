@@ -37,7 +37,8 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score and return_train_score are those of GridSearchCV, and
     so are the attributes after fit: best_estimator_, best_params_, best_score_, best_index_, cv_results_, scorer_,
     n_splits_ and refit_time_. With several metrics, refit must name the one that is searched for. fit evaluates as many
-    points at a time as n_jobs allows. A point whose fits fail has error_score in cv_results_, and is a failed trial if
+    points at a time as n_jobs allows, in this process and where joblib has its workers: a backend of joblib, and no
+    executor of tunehost, takes the fits to other machines. A point whose fits fail has error_score in cv_results_, and is a failed trial if
     that is nan; fit fails if all of them do. cv_results_ has the points in the order in which they were tried.
     """
 

@@ -7,25 +7,31 @@ pub type Error = Box<dyn StdError + Send + Sync>;
 /// The result of the author's code.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A trial was told to end: [`Run::report`](crate::Run::report) returns it. Propagate it
+/// A trial must end: [`Run::report`](crate::Run::report) returns it. Propagate it
 /// with `?`; the trial does not fail because of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopped {
-    /// The trial will continue later.
-    pub paused: bool,
+pub enum Halt {
+    /// The trial was told to end.
+    Stopped {
+        /// It will continue later.
+        paused: bool,
+    },
+    /// Nobody has told the trial to end: its host is gone, or has killed it. The last result may be missing in the
+    /// record, so nothing that the trial writes from now on is final; the next host runs it again.
+    Killed,
 }
 
-impl fmt::Display for Stopped {
+impl fmt::Display for Halt {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(if self.paused {
-            "the trial was told to stop for now: it is paused"
-        } else {
-            "the trial was told to stop"
+        f.write_str(match self {
+            Halt::Stopped { paused: true } => "the trial was told to stop for now: it is paused",
+            Halt::Stopped { paused: false } => "the trial was told to stop",
+            Halt::Killed => "the trial was killed, or its host is gone",
         })
     }
 }
 
-impl StdError for Stopped {}
+impl StdError for Halt {}
 
 /// Fails a trial that could not start to train, for example because a program is missing: it is not
 /// retried.

@@ -4,7 +4,7 @@
 use crate::error::cause;
 use crate::service::{Answer, Failure, Service};
 use crate::trainable::{Carrier, Save};
-use crate::{log as lines, wire, Error, Level, Report, RestoreError, Result, Run, Stopped};
+use crate::{log as lines, wire, Error, Halt, Level, Report, RestoreError, Result, Run};
 use std::cell::{Cell, RefCell};
 
 #[link(wasm_import_module = "tunehost_v1")]
@@ -100,7 +100,7 @@ fn invoke(buffer: &[u8]) -> Answer {
 /// GuestTrainResponse.
 fn outcome(result: Result<()>) -> Vec<u8> {
     match result {
-        Err(e) if cause::<Stopped>(&e).is_none() => {
+        Err(e) if cause::<Halt>(&e).is_none() => {
             wire::guest_train_response(&e.to_string(), cause::<RestoreError>(&e).is_some())
         }
         _ => wire::guest_train_response("", false),
@@ -112,17 +112,17 @@ struct Imports {
     state: Option<Vec<u8>>,
     saves: bool,
     /// The answer to a report, once the trial must stop.
-    told: Cell<Option<Stopped>>,
+    told: Cell<Option<Halt>>,
 }
 
 /// The host's answer to a report.
 const SAVE: i32 = 2;
 
 impl Imports {
-    fn note(&self, answer: i32) -> Option<Stopped> {
+    fn note(&self, answer: i32) -> Option<Halt> {
         match answer {
-            1 => self.told.set(Some(Stopped { paused: false })),
-            3 => self.told.set(Some(Stopped { paused: true })),
+            1 => self.told.set(Some(Halt::Stopped { paused: false })),
+            3 => self.told.set(Some(Halt::Stopped { paused: true })),
             _ => {}
         }
         self.told.get()
@@ -130,7 +130,7 @@ impl Imports {
 }
 
 impl Carrier for Imports {
-    fn report(&mut self, report: Report, mut save: Option<Save>) -> std::result::Result<(), Stopped> {
+    fn report(&mut self, report: Report, mut save: Option<Save>) -> std::result::Result<(), Halt> {
         let message = wire::guest_report(&report, self.saves && save.is_some());
         let mut answer = unsafe { host_report(message.as_ptr(), message.len()) };
         while answer == SAVE {
@@ -144,7 +144,7 @@ impl Carrier for Imports {
         self.note(answer).map_or(Ok(()), Err)
     }
 
-    fn stopped(&self) -> Option<Stopped> {
+    fn stopped(&self) -> Option<Halt> {
         self.note(unsafe { host_stopped() })
     }
 

@@ -59,7 +59,7 @@ pub mod space;
 mod trainable;
 mod wire;
 
-pub use self::error::{Error, RestoreError, Result, StartError, Stopped};
+pub use self::error::{Error, Halt, RestoreError, Result, StartError};
 pub use self::event::{Event, EventKind, Info, Metric, Objective, Problem, Traits};
 pub use self::json::Json;
 pub use self::log::{log, Level};

@@ -1,11 +1,11 @@
-use crate::{Json, Metric, RestoreError, Result, Stopped};
+use crate::{Halt, Json, Metric, RestoreError, Result};
 
 /// Trains trials.
 ///
 /// `train` is called for each attempt of each trial, on a thread of its own, in a process
 /// that may have run other trials before ([`TrainableTraits::reusable`]) or runs others at
 /// the same time ([`TrainableTraits::shared`]). It returns `Ok` when the training is
-/// complete, the [`Stopped`] of [`Run::report`] when the trial has to stop (`?` does so),
+/// complete, the [`Halt`] of [`Run::report`] when the trial has to end (`?` does so),
 /// and any other error to fail the trial. Panics fail the trial.
 pub trait Trainable: Send + Sync {
     /// Its properties; called once after it was opened.
@@ -91,6 +91,8 @@ pub struct Trial {
     pub grace_seconds: f64,
     /// The files of its output.
     pub logs: Logs,
+    /// The host gives a credit for each recorded result, also for those that meet a stop.
+    pub confirms: bool,
 }
 
 /// Files in a trial's directory; a name is empty if the output is not kept.
@@ -175,8 +177,8 @@ pub(crate) type Save<'a> = &'a mut dyn FnMut() -> Result<Vec<u8>>;
 
 /// The connection of a run to the host: a stream of a process, or imports of a module.
 pub(crate) trait Carrier {
-    fn report(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Stopped>;
-    fn stopped(&self) -> Option<Stopped>;
+    fn report(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Halt>;
+    fn stopped(&self) -> Option<Halt>;
     fn log(&mut self, line: &str);
     fn reject(&mut self, text: &str);
     fn state(&mut self) -> Result<Option<Vec<u8>>>;
@@ -207,7 +209,7 @@ impl Run<'_> {
 
     /// Reports one result and returns when the trial may continue. For trainables that
     /// cannot save.
-    pub fn report(&mut self, report: Report) -> std::result::Result<(), Stopped> {
+    pub fn report(&mut self, report: Report) -> std::result::Result<(), Halt> {
         let report = self.bounded(report);
         self.carrier.report(report, None)
     }
@@ -218,7 +220,7 @@ impl Run<'_> {
         &mut self,
         report: Report,
         mut save: impl FnMut() -> Result<Vec<u8>>,
-    ) -> std::result::Result<(), Stopped> {
+    ) -> std::result::Result<(), Halt> {
         let report = self.bounded(report);
         self.carrier.report(report, Some(&mut save))
     }
@@ -232,9 +234,9 @@ impl Run<'_> {
         report
     }
 
-    /// Whether the trial was told to end. Trainables with long intervals between reports should
+    /// Whether and why the trial must end. Trainables with long intervals between reports should
     /// check it in between.
-    pub fn stopped(&self) -> Option<Stopped> {
+    pub fn stopped(&self) -> Option<Halt> {
         self.carrier.stopped()
     }
 
@@ -258,11 +260,11 @@ mod tests {
     struct Kept(Vec<Report>, Vec<String>);
 
     impl Carrier for Kept {
-        fn report(&mut self, report: Report, _: Option<Save>) -> std::result::Result<(), Stopped> {
+        fn report(&mut self, report: Report, _: Option<Save>) -> std::result::Result<(), Halt> {
             self.0.push(report);
             Ok(())
         }
-        fn stopped(&self) -> Option<Stopped> {
+        fn stopped(&self) -> Option<Halt> {
             None
         }
         fn log(&mut self, line: &str) {

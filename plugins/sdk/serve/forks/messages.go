@@ -34,6 +34,12 @@ type trialMessage struct {
 	Logs            [2]string `json:"logs"`
 }
 
+// startMessage is the first message to a trial's process: the trial, and whether results are confirmed.
+type startMessage struct {
+	trialMessage
+	Confirms bool `json:"confirms"`
+}
+
 func messageOf(t *sdk.Trial) trialMessage {
 	m := trialMessage{
 		ID: t.ID, Number: t.Number, Attempt: t.Attempt, Experiment: t.Experiment, Params: string(t.Params),

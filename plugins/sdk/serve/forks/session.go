@@ -74,7 +74,7 @@ func (s *session) start(c *train.Command) error {
 	r.from = size(r.stderr)
 	s.runs[c.Run] = r
 	_ = s.program.send(theirs, "fork", c.Run) // if the program is gone, so is this process soon
-	r.send(messageOf(c.Trial))
+	r.send(startMessage{messageOf(c.Trial), c.Confirms})
 	go r.follow()
 	return nil
 }

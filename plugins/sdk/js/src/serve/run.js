@@ -1,7 +1,7 @@
 // One attempt of one trial.
 
 import { setImmediate as turn } from "node:timers/promises";
-import { messageOf, RestoreError, stackOf, StartError, StoppedError } from "../errors.js";
+import { KilledError, messageOf, RestoreError, stackOf, StartError, StoppedError } from "../errors.js";
 import { flatten, leftOut } from "../metrics.js";
 import { text } from "./wire.js";
 
@@ -30,12 +30,14 @@ export class Run {
   #stopped = new AbortController();
   #killed = new AbortController();
   #granted = 0;
+  #told = false; // the author's code knows that the run must end
   #reported = 0;
   #iteration;
   /** @type {string[]} */
   #asked = []; // directories for requested checkpoints, oldest first
   #stopDir = "";
-  #paused = false;
+  /** @type {StoppedError | KilledError | undefined} */
+  #why; // the run must end
   #wake = () => {};
   /** @type {Promise<unknown>} */
   #reports = Promise.resolve();
@@ -112,7 +114,8 @@ export class Run {
         this.#asked.push(m.dir);
         break;
       case Order.Stop:
-        this.#halt(m.dir, m.paused);
+        this.#granted += m.credits ?? 0;
+        this.#halt(m.dir, new StoppedError(Boolean(m.paused)));
         break;
       case Order.Kill:
         this.kill();
@@ -121,10 +124,11 @@ export class Run {
     this.#wake();
   }
 
-  /** The grace time is over. */
+  /** The grace time is over, or the host is gone. Only a run that was told to stop before gets a StoppedError. */
   kill() {
-    this.#halt("", this.#paused);
-    this.#killed.abort(new StoppedError());
+    const why = this.#why && this.#confirmed() ? this.#why : new KilledError();
+    this.#halt("", why);
+    this.#killed.abort(why);
     this.#wake();
   }
 
@@ -146,7 +150,7 @@ export class Run {
 
   /** @param {unknown} thrown */
   #outcome(thrown) {
-    if (thrown instanceof StoppedError || (this.killed.aborted && isAbort(thrown))) {
+    if (thrown instanceof StoppedError || thrown instanceof KilledError || (this.killed.aborted && isAbort(thrown))) {
       return {};
     }
     const expected = thrown instanceof StartError || thrown instanceof RestoreError;
@@ -161,12 +165,12 @@ export class Run {
 
   /**
    * @param {string} dir
-   * @param {boolean} paused
+   * @param {StoppedError | KilledError} why
    */
-  #halt(dir, paused) {
+  #halt(dir, why) {
     this.#stopDir = dir;
-    this.#paused = Boolean(paused);
-    this.#stopped.abort(new StoppedError(this.#paused));
+    this.#why = why;
+    this.#stopped.abort(why);
   }
 
   /**
@@ -175,15 +179,18 @@ export class Run {
    */
   async #report(said, { iteration = said.iteration, done = said.done, checkpoint = "", save }) {
     // A stop that requests a checkpoint first allows one more result, which is saved.
-    const over = this.stopped.aborted && !this.#stopDir;
+    const over = this.stopped.aborted && !this.#stopDir && !this.#meetsPause();
     if (this.killed.aborted || (over && !checkpoint)) {
-      throw new StoppedError(this.#paused);
+      throw this.#end();
     }
     this.#iteration = iteration || this.#iteration + 1;
     this.#reported++;
     this.#say({ kind: Said.Result, ...numbersAndValues(said), iteration: this.#iteration, checkpoint: text(checkpoint), done });
     if (over) { // the result does not count any more; the checkpoint is taken
-      throw new StoppedError(this.#paused);
+      while (!this.#confirmed() && !this.killed.aborted) {
+        await this.#order();
+      }
+      throw this.#end();
     }
     const due = this.#due(done, Boolean(save) && this.#canSave && !checkpoint);
     if (done && !due) {
@@ -191,10 +198,34 @@ export class Run {
     }
     await turn(); // sends the result and receives commands, even if nothing waits
     while (!(await this.#obeyed(due, save, done))) {
-      await new Promise((wake) => {
-        this.#wake = () => wake(undefined);
-      });
+      await this.#order();
     }
+  }
+
+  /** Waits for the next command. */
+  #order() {
+    return new Promise((wake) => {
+      this.#wake = () => wake(undefined);
+    });
+  }
+
+  /** What a report throws when the run must end. */
+  #end() {
+    this.#told = true;
+    return this.#why;
+  }
+
+  /** Whether the results so far are recorded, so that a stop is an answer to them. */
+  #confirmed() {
+    return !this.trial.confirms || this.#reported <= this.#granted;
+  }
+
+  /**
+   * Whether a result meets an order to pause that the author's code has not heard of. It is like one that
+   * was sent just before: it counts, so its answer follows its record.
+   */
+  #meetsPause() {
+    return this.trial.confirms && !this.#told && !this.killed.aborted && this.#why instanceof StoppedError && this.#why.paused;
   }
 
   /**
@@ -227,11 +258,11 @@ export class Run {
       for (const dir of dirs) {
         await this.#save(dir, save);
       }
-      if (stop) {
-        throw new StoppedError(this.#paused);
+      if (stop && (this.#confirmed() || this.killed.aborted)) {
+        throw this.#end();
       }
       if (dirs.length === 0) {
-        return this.#reported - this.#granted <= (due ? 0 : this.trial.runAhead);
+        return !stop && this.#reported - this.#granted <= (due ? 0 : this.trial.runAhead);
       }
       if (done) {
         return true;
@@ -265,5 +296,5 @@ function numbersAndValues({ metrics: numbers, values }) {
 
 /** @param {unknown} thrown */
 function isAbort(thrown) {
-  return thrown instanceof Error && (thrown.name === "AbortError" || thrown.name === "StoppedError");
+  return thrown instanceof Error && ["AbortError", "StoppedError", "KilledError"].includes(thrown.name);
 }

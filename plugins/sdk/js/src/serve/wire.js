@@ -284,7 +284,7 @@ export function trial(m) {
     bundles: m.bundles.map((/** @type {any} */ b) => ({ node: b.node, resources: json(b.resources), devices: b.devices,
       address: b.address })),
     checkpointEvery: count(m.checkpoint_every), checkpointAtEnd: m.checkpoint_at_end,
-    runAhead: Math.min(m.run_ahead, maxRunAhead), graceSeconds: m.grace_seconds,
+    runAhead: Math.min(m.run_ahead, maxRunAhead), graceSeconds: m.grace_seconds, confirms: Boolean(m.confirms),
     logs: m.logs ?? { stdout: "stdout", stderr: "stderr" },
   };
 }

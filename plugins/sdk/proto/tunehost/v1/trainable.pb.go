@@ -445,8 +445,11 @@ type Trial struct {
 	Export          []string               `protobuf:"bytes,18,rep,name=export,proto3" json:"export,omitempty"`                                             // formats of the model to write on success
 	ExportDir       string                 `protobuf:"bytes,19,opt,name=export_dir,json=exportDir,proto3" json:"export_dir,omitempty"`                      // the target: a folder named like its format for each
 	Logs            *Logs                  `protobuf:"bytes,20,opt,name=logs,proto3" json:"logs,omitempty"`                                                 // absent: stdout and stderr
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// The host confirms each result with a credit once it is recorded, also those that meet a STOP: the
+	// STOP has the credits of the results that it answers, and a CONTINUE follows for each later one.
+	Confirms      bool `protobuf:"varint,21,opt,name=confirms,proto3" json:"confirms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Trial) Reset() {
@@ -617,6 +620,13 @@ func (x *Trial) GetLogs() *Logs {
 		return x.Logs
 	}
 	return nil
+}
+
+func (x *Trial) GetConfirms() bool {
+	if x != nil {
+		return x.Confirms
+	}
+	return false
 }
 
 // Logs are the files in the trial's directory for printed output. An empty name: it is dropped.
@@ -792,7 +802,7 @@ type TrainCommand struct {
 	Kind          TrainCommand_Kind      `protobuf:"varint,1,opt,name=kind,proto3,enum=tunehost.v1.TrainCommand_Kind" json:"kind,omitempty"`
 	Run           uint64                 `protobuf:"varint,2,opt,name=run,proto3" json:"run,omitempty"`
 	Trial         *Trial                 `protobuf:"bytes,3,opt,name=trial,proto3" json:"trial,omitempty"`
-	Credits       uint32                 `protobuf:"varint,4,opt,name=credits,proto3" json:"credits,omitempty"`
+	Credits       uint32                 `protobuf:"varint,4,opt,name=credits,proto3" json:"credits,omitempty"` // CONTINUE; STOP: of the results that it answers, see Trial.confirms
 	Dir           string                 `protobuf:"bytes,5,opt,name=dir,proto3" json:"dir,omitempty"`
 	Paused        bool                   `protobuf:"varint,6,opt,name=paused,proto3" json:"paused,omitempty"` // STOP: the trial will continue later
 	unknownFields protoimpl.UnknownFields
@@ -1089,7 +1099,7 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x17RequestResourcesRequest\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\"8\n" +
 	"\x18RequestResourcesResponse\x12\x1c\n" +
-	"\tresources\x18\x01 \x01(\fR\tresources\"\xd7\x04\n" +
+	"\tresources\x18\x01 \x01(\fR\tresources\"\xf3\x04\n" +
 	"\x05Trial\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\rR\x06number\x12\x18\n" +
@@ -1114,7 +1124,8 @@ const file_tunehost_v1_trainable_proto_rawDesc = "" +
 	"\x06export\x18\x12 \x03(\tR\x06export\x12\x1d\n" +
 	"\n" +
 	"export_dir\x18\x13 \x01(\tR\texportDir\x12%\n" +
-	"\x04logs\x18\x14 \x01(\v2\x11.tunehost.v1.LogsR\x04logs\"6\n" +
+	"\x04logs\x18\x14 \x01(\v2\x11.tunehost.v1.LogsR\x04logs\x12\x1a\n" +
+	"\bconfirms\x18\x15 \x01(\bR\bconfirms\"6\n" +
 	"\x04Logs\x12\x16\n" +
 	"\x06stdout\x18\x01 \x01(\tR\x06stdout\x12\x16\n" +
 	"\x06stderr\x18\x02 \x01(\tR\x06stderr\"n\n" +

@@ -291,3 +291,41 @@ def test_results_of_a_trial_that_deletes_its_directory_come_back():
     results = tune.Tuner(deletes, run_config=tune.RunConfig(verbose=0)).fit()
     assert [r["loss"] for r in results[0].results] == [3.0, 1.0] and not results.errors
     assert results[0].metrics["training_iteration"] == 2 and results[0].metrics["in/n"] == 2
+
+
+@pytest.mark.parametrize("name", ["_suggestion", "_metric", "__x", "_"])
+def test_names_that_begin_with_a_line_are_as_others(name):
+    def train(config):
+        tune.report({"loss": config[name] + config["net"][name]})
+
+    space = {name: tune.randint(1, 10), "net": {name: tune.uniform(0, 1)}}
+    results = tune.Tuner(
+        train,
+        param_space=space,
+        tune_config=tune.TuneConfig(metric="loss", mode="min", num_samples=2),
+        run_config=tune.RunConfig(verbose=0),
+    ).fit()
+    read = tunehost.Experiment.open(results.experiment_path)
+    assert read.best()["params"] == results.get_best_result().config
+    assert all(set(trial["params"]) == {name, "net"} for trial in read.trials())
+    with tunehost.AskTell(space, "loss", "min", trials=1, name="told", storage="results") as session:
+        asked = session.ask()
+        session.tell(asked, 1.0)
+        assert session.best()["params"] == asked.params and set(asked.params) == {name, "net"}
+    assert tunehost.Experiment.open("results/told").best()["params"] == asked.params
+
+
+def test_a_searcher_of_the_users_needs_one_of_them():
+    class Own(tune.search.Searcher):
+        def suggest(self, trial_id):
+            return {"x": 1}
+
+        def on_trial_complete(self, trial_id, result=None, error=False):
+            pass
+
+    with pytest.raises(tune.TuneError, match="the parameter _suggestion has a name .*: give it another name"):
+        tune.Tuner(
+            print,
+            param_space={"_suggestion": tune.uniform(0, 1)},
+            tune_config=tune.TuneConfig(metric="loss", mode="min", search_alg=Own()),
+        )

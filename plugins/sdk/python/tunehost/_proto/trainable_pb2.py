@@ -15,7 +15,7 @@ _sym_db = _symbol_database.Default()
 from tunehost._proto import common_pb2 as tunehost_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1btunehost/v1/trainable.proto\x12\x0btunehost.v1\x1a\x18tunehost/v1/common.proto\"\x1a\n\x18\x44\x65scribeTrainableRequest\"<\n\x19\x44\x65scribeTrainableResponse\x12\x1f\n\x04info\x18\x01 \x01(\x0b\x32\x11.tunehost.v1.Info\"\'\n\x14OpenTrainableRequest\x12\x0f\n\x07options\x18\x01 \x01(\x0c\"Z\n\x15OpenTrainableResponse\x12\x10\n\x08reusable\x18\x01 \x01(\x08\x12\x0e\n\x06shared\x18\x02 \x01(\x08\x12\r\n\x05saves\x18\x03 \x01(\x08\x12\x10\n\x08requests\x18\x04 \x01(\x08\")\n\x17RequestResourcesRequest\x12\x0e\n\x06params\x18\x01 \x01(\x0c\"-\n\x18RequestResourcesResponse\x12\x11\n\tresources\x18\x01 \x01(\x0c\"\x96\x03\n\x05Trial\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\r\x12\x0f\n\x07\x61ttempt\x18\x03 \x01(\r\x12\x12\n\nexperiment\x18\x04 \x01(\t\x12\x0e\n\x06params\x18\x05 \x01(\x0c\x12\x0f\n\x07options\x18\x06 \x01(\x0c\x12\x0c\n\x04seed\x18\x07 \x01(\x06\x12\x0b\n\x03\x64ir\x18\x08 \x01(\t\x12\x0f\n\x07restore\x18\t \x01(\t\x12\x11\n\titeration\x18\n \x01(\x04\x12\x11\n\tresources\x18\x0b \x01(\x0c\x12\x0f\n\x07\x64\x65vices\x18\x0c \x03(\t\x12\x18\n\x10\x63heckpoint_every\x18\r \x01(\x04\x12\x11\n\trun_ahead\x18\x0e \x01(\r\x12\x15\n\rgrace_seconds\x18\x0f \x01(\x01\x12\x19\n\x11\x63heckpoint_at_end\x18\x10 \x01(\x08\x12$\n\x07\x62undles\x18\x11 \x03(\x0b\x32\x13.tunehost.v1.Bundle\x12\x0e\n\x06\x65xport\x18\x12 \x03(\t\x12\x12\n\nexport_dir\x18\x13 \x01(\t\x12\x1f\n\x04logs\x18\x14 \x01(\x0b\x32\x11.tunehost.v1.Logs\"&\n\x04Logs\x12\x0e\n\x06stdout\x18\x01 \x01(\t\x12\x0e\n\x06stderr\x18\x02 \x01(\t\"K\n\x06\x42undle\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x11\n\tresources\x18\x02 \x01(\x0c\x12\x0f\n\x07\x64\x65vices\x18\x03 \x03(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x04 \x01(\t\";\n\x0cTrainRequest\x12+\n\x08\x63ommands\x18\x01 \x03(\x0b\x32\x19.tunehost.v1.TrainCommand\"\x88\x02\n\x0cTrainCommand\x12,\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.tunehost.v1.TrainCommand.Kind\x12\x0b\n\x03run\x18\x02 \x01(\x04\x12!\n\x05trial\x18\x03 \x01(\x0b\x32\x12.tunehost.v1.Trial\x12\x0f\n\x07\x63redits\x18\x04 \x01(\r\x12\x0b\n\x03\x64ir\x18\x05 \x01(\t\x12\x0e\n\x06paused\x18\x06 \x01(\x08\"l\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x0e\n\nKIND_START\x10\x01\x12\x11\n\rKIND_CONTINUE\x10\x02\x12\r\n\tKIND_SAVE\x10\x03\x12\r\n\tKIND_STOP\x10\x04\x12\r\n\tKIND_KILL\x10\x05\"8\n\rTrainResponse\x12\'\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x17.tunehost.v1.TrainEvent\"\xce\x03\n\nTrainEvent\x12*\n\x04kind\x18\x01 \x01(\x0e\x32\x1c.tunehost.v1.TrainEvent.Kind\x12\x0b\n\x03run\x18\x02 \x01(\x04\x12\x0b\n\x03pid\x18\x03 \x01(\r\x12$\n\x07metrics\x18\x04 \x03(\x0b\x32\x13.tunehost.v1.Metric\x12\x11\n\titeration\x18\x05 \x01(\x04\x12\x12\n\ncheckpoint\x18\x06 \x01(\t\x12\x0c\n\x04\x64one\x18\x07 \x01(\x08\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12\x0c\n\x04text\x18\t \x01(\t\x12\x16\n\x0erestore_failed\x18\n \x01(\x08\x12\x15\n\rnever_started\x18\x0b \x01(\x08\x12\x0e\n\x06\x66ormat\x18\x0c \x01(\t\x12\x0e\n\x06values\x18\r \x01(\x0c\x12\x0c\n\x04hint\x18\x0e \x01(\x08\x12\x0f\n\x07waiting\x18\x0f \x01(\x08\"\x93\x01\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n\x0cKIND_STARTED\x10\x01\x12\x0f\n\x0bKIND_RESULT\x10\x02\x12\x0e\n\nKIND_SAVED\x10\x03\x12\x0e\n\nKIND_ENDED\x10\x04\x12\x0c\n\x08KIND_LOG\x10\x05\x12\x11\n\rKIND_REJECTED\x10\x06\x12\x11\n\rKIND_EXPORTED\x10\x07\x32\xf3\x02\n\x10TrainableService\x12\x62\n\x11\x44\x65scribeTrainable\x12%.tunehost.v1.DescribeTrainableRequest\x1a&.tunehost.v1.DescribeTrainableResponse\x12V\n\rOpenTrainable\x12!.tunehost.v1.OpenTrainableRequest\x1a\".tunehost.v1.OpenTrainableResponse\x12\x42\n\x05Train\x12\x19.tunehost.v1.TrainRequest\x1a\x1a.tunehost.v1.TrainResponse(\x01\x30\x01\x12_\n\x10RequestResources\x12$.tunehost.v1.RequestResourcesRequest\x1a%.tunehost.v1.RequestResourcesResponseBGZEgithub.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1;tunehostv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1btunehost/v1/trainable.proto\x12\x0btunehost.v1\x1a\x18tunehost/v1/common.proto\"\x1a\n\x18\x44\x65scribeTrainableRequest\"<\n\x19\x44\x65scribeTrainableResponse\x12\x1f\n\x04info\x18\x01 \x01(\x0b\x32\x11.tunehost.v1.Info\"\'\n\x14OpenTrainableRequest\x12\x0f\n\x07options\x18\x01 \x01(\x0c\"Z\n\x15OpenTrainableResponse\x12\x10\n\x08reusable\x18\x01 \x01(\x08\x12\x0e\n\x06shared\x18\x02 \x01(\x08\x12\r\n\x05saves\x18\x03 \x01(\x08\x12\x10\n\x08requests\x18\x04 \x01(\x08\")\n\x17RequestResourcesRequest\x12\x0e\n\x06params\x18\x01 \x01(\x0c\"-\n\x18RequestResourcesResponse\x12\x11\n\tresources\x18\x01 \x01(\x0c\"\xa8\x03\n\x05Trial\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\r\x12\x0f\n\x07\x61ttempt\x18\x03 \x01(\r\x12\x12\n\nexperiment\x18\x04 \x01(\t\x12\x0e\n\x06params\x18\x05 \x01(\x0c\x12\x0f\n\x07options\x18\x06 \x01(\x0c\x12\x0c\n\x04seed\x18\x07 \x01(\x06\x12\x0b\n\x03\x64ir\x18\x08 \x01(\t\x12\x0f\n\x07restore\x18\t \x01(\t\x12\x11\n\titeration\x18\n \x01(\x04\x12\x11\n\tresources\x18\x0b \x01(\x0c\x12\x0f\n\x07\x64\x65vices\x18\x0c \x03(\t\x12\x18\n\x10\x63heckpoint_every\x18\r \x01(\x04\x12\x11\n\trun_ahead\x18\x0e \x01(\r\x12\x15\n\rgrace_seconds\x18\x0f \x01(\x01\x12\x19\n\x11\x63heckpoint_at_end\x18\x10 \x01(\x08\x12$\n\x07\x62undles\x18\x11 \x03(\x0b\x32\x13.tunehost.v1.Bundle\x12\x0e\n\x06\x65xport\x18\x12 \x03(\t\x12\x12\n\nexport_dir\x18\x13 \x01(\t\x12\x1f\n\x04logs\x18\x14 \x01(\x0b\x32\x11.tunehost.v1.Logs\x12\x10\n\x08\x63onfirms\x18\x15 \x01(\x08\"&\n\x04Logs\x12\x0e\n\x06stdout\x18\x01 \x01(\t\x12\x0e\n\x06stderr\x18\x02 \x01(\t\"K\n\x06\x42undle\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x11\n\tresources\x18\x02 \x01(\x0c\x12\x0f\n\x07\x64\x65vices\x18\x03 \x03(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x04 \x01(\t\";\n\x0cTrainRequest\x12+\n\x08\x63ommands\x18\x01 \x03(\x0b\x32\x19.tunehost.v1.TrainCommand\"\x88\x02\n\x0cTrainCommand\x12,\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.tunehost.v1.TrainCommand.Kind\x12\x0b\n\x03run\x18\x02 \x01(\x04\x12!\n\x05trial\x18\x03 \x01(\x0b\x32\x12.tunehost.v1.Trial\x12\x0f\n\x07\x63redits\x18\x04 \x01(\r\x12\x0b\n\x03\x64ir\x18\x05 \x01(\t\x12\x0e\n\x06paused\x18\x06 \x01(\x08\"l\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x0e\n\nKIND_START\x10\x01\x12\x11\n\rKIND_CONTINUE\x10\x02\x12\r\n\tKIND_SAVE\x10\x03\x12\r\n\tKIND_STOP\x10\x04\x12\r\n\tKIND_KILL\x10\x05\"8\n\rTrainResponse\x12\'\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x17.tunehost.v1.TrainEvent\"\xce\x03\n\nTrainEvent\x12*\n\x04kind\x18\x01 \x01(\x0e\x32\x1c.tunehost.v1.TrainEvent.Kind\x12\x0b\n\x03run\x18\x02 \x01(\x04\x12\x0b\n\x03pid\x18\x03 \x01(\r\x12$\n\x07metrics\x18\x04 \x03(\x0b\x32\x13.tunehost.v1.Metric\x12\x11\n\titeration\x18\x05 \x01(\x04\x12\x12\n\ncheckpoint\x18\x06 \x01(\t\x12\x0c\n\x04\x64one\x18\x07 \x01(\x08\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12\x0c\n\x04text\x18\t \x01(\t\x12\x16\n\x0erestore_failed\x18\n \x01(\x08\x12\x15\n\rnever_started\x18\x0b \x01(\x08\x12\x0e\n\x06\x66ormat\x18\x0c \x01(\t\x12\x0e\n\x06values\x18\r \x01(\x0c\x12\x0c\n\x04hint\x18\x0e \x01(\x08\x12\x0f\n\x07waiting\x18\x0f \x01(\x08\"\x93\x01\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n\x0cKIND_STARTED\x10\x01\x12\x0f\n\x0bKIND_RESULT\x10\x02\x12\x0e\n\nKIND_SAVED\x10\x03\x12\x0e\n\nKIND_ENDED\x10\x04\x12\x0c\n\x08KIND_LOG\x10\x05\x12\x11\n\rKIND_REJECTED\x10\x06\x12\x11\n\rKIND_EXPORTED\x10\x07\x32\xf3\x02\n\x10TrainableService\x12\x62\n\x11\x44\x65scribeTrainable\x12%.tunehost.v1.DescribeTrainableRequest\x1a&.tunehost.v1.DescribeTrainableResponse\x12V\n\rOpenTrainable\x12!.tunehost.v1.OpenTrainableRequest\x1a\".tunehost.v1.OpenTrainableResponse\x12\x42\n\x05Train\x12\x19.tunehost.v1.TrainRequest\x1a\x1a.tunehost.v1.TrainResponse(\x01\x30\x01\x12_\n\x10RequestResources\x12$.tunehost.v1.RequestResourcesRequest\x1a%.tunehost.v1.RequestResourcesResponseBGZEgithub.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1;tunehostv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,23 +36,23 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _globals['_REQUESTRESOURCESRESPONSE']._serialized_start=336
   _globals['_REQUESTRESOURCESRESPONSE']._serialized_end=381
   _globals['_TRIAL']._serialized_start=384
-  _globals['_TRIAL']._serialized_end=790
-  _globals['_LOGS']._serialized_start=792
-  _globals['_LOGS']._serialized_end=830
-  _globals['_BUNDLE']._serialized_start=832
-  _globals['_BUNDLE']._serialized_end=907
-  _globals['_TRAINREQUEST']._serialized_start=909
-  _globals['_TRAINREQUEST']._serialized_end=968
-  _globals['_TRAINCOMMAND']._serialized_start=971
-  _globals['_TRAINCOMMAND']._serialized_end=1235
-  _globals['_TRAINCOMMAND_KIND']._serialized_start=1127
-  _globals['_TRAINCOMMAND_KIND']._serialized_end=1235
-  _globals['_TRAINRESPONSE']._serialized_start=1237
-  _globals['_TRAINRESPONSE']._serialized_end=1293
-  _globals['_TRAINEVENT']._serialized_start=1296
-  _globals['_TRAINEVENT']._serialized_end=1758
-  _globals['_TRAINEVENT_KIND']._serialized_start=1611
-  _globals['_TRAINEVENT_KIND']._serialized_end=1758
-  _globals['_TRAINABLESERVICE']._serialized_start=1761
-  _globals['_TRAINABLESERVICE']._serialized_end=2132
+  _globals['_TRIAL']._serialized_end=808
+  _globals['_LOGS']._serialized_start=810
+  _globals['_LOGS']._serialized_end=848
+  _globals['_BUNDLE']._serialized_start=850
+  _globals['_BUNDLE']._serialized_end=925
+  _globals['_TRAINREQUEST']._serialized_start=927
+  _globals['_TRAINREQUEST']._serialized_end=986
+  _globals['_TRAINCOMMAND']._serialized_start=989
+  _globals['_TRAINCOMMAND']._serialized_end=1253
+  _globals['_TRAINCOMMAND_KIND']._serialized_start=1145
+  _globals['_TRAINCOMMAND_KIND']._serialized_end=1253
+  _globals['_TRAINRESPONSE']._serialized_start=1255
+  _globals['_TRAINRESPONSE']._serialized_end=1311
+  _globals['_TRAINEVENT']._serialized_start=1314
+  _globals['_TRAINEVENT']._serialized_end=1776
+  _globals['_TRAINEVENT_KIND']._serialized_start=1629
+  _globals['_TRAINEVENT_KIND']._serialized_end=1776
+  _globals['_TRAINABLESERVICE']._serialized_start=1779
+  _globals['_TRAINABLESERVICE']._serialized_end=2150
 # @@protoc_insertion_point(module_scope)

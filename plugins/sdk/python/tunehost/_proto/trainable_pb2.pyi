@@ -48,7 +48,7 @@ class RequestResourcesResponse(_message.Message):
     def __init__(self, resources: _Optional[bytes] = ...) -> None: ...
 
 class Trial(_message.Message):
-    __slots__ = ("id", "number", "attempt", "experiment", "params", "options", "seed", "dir", "restore", "iteration", "resources", "devices", "checkpoint_every", "run_ahead", "grace_seconds", "checkpoint_at_end", "bundles", "export", "export_dir", "logs")
+    __slots__ = ("id", "number", "attempt", "experiment", "params", "options", "seed", "dir", "restore", "iteration", "resources", "devices", "checkpoint_every", "run_ahead", "grace_seconds", "checkpoint_at_end", "bundles", "export", "export_dir", "logs", "confirms")
     ID_FIELD_NUMBER: _ClassVar[int]
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
@@ -69,6 +69,7 @@ class Trial(_message.Message):
     EXPORT_FIELD_NUMBER: _ClassVar[int]
     EXPORT_DIR_FIELD_NUMBER: _ClassVar[int]
     LOGS_FIELD_NUMBER: _ClassVar[int]
+    CONFIRMS_FIELD_NUMBER: _ClassVar[int]
     id: str
     number: int
     attempt: int
@@ -89,7 +90,8 @@ class Trial(_message.Message):
     export: _containers.RepeatedScalarFieldContainer[str]
     export_dir: str
     logs: Logs
-    def __init__(self, id: _Optional[str] = ..., number: _Optional[int] = ..., attempt: _Optional[int] = ..., experiment: _Optional[str] = ..., params: _Optional[bytes] = ..., options: _Optional[bytes] = ..., seed: _Optional[int] = ..., dir: _Optional[str] = ..., restore: _Optional[str] = ..., iteration: _Optional[int] = ..., resources: _Optional[bytes] = ..., devices: _Optional[_Iterable[str]] = ..., checkpoint_every: _Optional[int] = ..., run_ahead: _Optional[int] = ..., grace_seconds: _Optional[float] = ..., checkpoint_at_end: bool = ..., bundles: _Optional[_Iterable[_Union[Bundle, _Mapping]]] = ..., export: _Optional[_Iterable[str]] = ..., export_dir: _Optional[str] = ..., logs: _Optional[_Union[Logs, _Mapping]] = ...) -> None: ...
+    confirms: bool
+    def __init__(self, id: _Optional[str] = ..., number: _Optional[int] = ..., attempt: _Optional[int] = ..., experiment: _Optional[str] = ..., params: _Optional[bytes] = ..., options: _Optional[bytes] = ..., seed: _Optional[int] = ..., dir: _Optional[str] = ..., restore: _Optional[str] = ..., iteration: _Optional[int] = ..., resources: _Optional[bytes] = ..., devices: _Optional[_Iterable[str]] = ..., checkpoint_every: _Optional[int] = ..., run_ahead: _Optional[int] = ..., grace_seconds: _Optional[float] = ..., checkpoint_at_end: bool = ..., bundles: _Optional[_Iterable[_Union[Bundle, _Mapping]]] = ..., export: _Optional[_Iterable[str]] = ..., export_dir: _Optional[str] = ..., logs: _Optional[_Union[Logs, _Mapping]] = ..., confirms: bool = ...) -> None: ...
 
 class Logs(_message.Message):
     __slots__ = ("stdout", "stderr")

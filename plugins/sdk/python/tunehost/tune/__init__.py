@@ -21,7 +21,7 @@ from typing import List as _List
 
 # Modules are imported when one of their names is used first: a script needs few of them, and trials fewer.
 _MODULES = {
-    "..errors": "Paused Stopped",
+    "..errors": "Killed Paused Stopped",
     ".analysis": "ExperimentAnalysis",
     ".callback": "Callback",
     ".checkpoint": "Checkpoint",
@@ -56,7 +56,7 @@ _SUBMODULES = {
 }
 
 if _TYPE_CHECKING:
-    from ..errors import Paused, Stopped
+    from ..errors import Killed, Paused, Stopped
     from ._running import run, run_experiments
     from .analysis import ExperimentAnalysis
     from .callback import Callback
@@ -115,6 +115,7 @@ __all__ = [
     "HyperBandForBOHB",
     "HyperBandScheduler",
     "JupyterNotebookReporter",
+    "Killed",
     "MedianStoppingRule",
     "PB2",
     "Paused",

@@ -219,6 +219,11 @@ def _merge(config: Dict[Any, Any], more: Mapping[Any, Any], plan: Group) -> None
 def accept_suggestions(encoded: Encoded, folder: str) -> None:
     """Adds the parameter SUGGESTION, whose files are in a folder of the experiment's directory. A point that is drawn, as
     the host does in place of one that breaks a constraint, has no file: 0."""
+    if SUGGESTION in encoded.space:
+        raise TuneError(
+            f"the parameter {SUGGESTION} has a name that tunehost gives to what a searcher or scheduler of yours suggests: "
+            "give it another name"
+        )
     encoded.space[SUGGESTION] = {"int": [0, 0], "open": True}
     encoded.plan.suggestions = folder
 

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from .. import _places
 from .._view import SUGGESTION
-from . import _callbacks, _encode, _points, _serving, stopper
+from . import _callbacks, _encode, _executor, _points, _serving, stopper
 from ._plugin import SERVED, Choice, chosen
 from ._wrapped import Wrapped
 from ._yaml import to_yaml
@@ -85,7 +85,7 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     keys.update(searcher=searcher.entry(), scheduler=scheduler.entry(), trials=trials)
     keys.update(searcher.keys())
     keys.update(scheduler.keys())
-    keys.update({**_limits(tune, searcher, stops), **resources, **_kept(wrapped.inner, run)})
+    keys.update({**_limits(tune, searcher, stops), **resources, **_kept(wrapped.inner, run), **_executor.keys(run.executor)})
     settings = _settings(tune, run, wrapped.__name__, objectives[0], trials * _grid_points(encoded.space))
     named, _ = split(run.callbacks)
     if settings:

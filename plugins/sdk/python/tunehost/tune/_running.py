@@ -61,6 +61,7 @@ def run(
     checkpoint_at_end: bool = False,
     chdir_to_trial_dir: Optional[bool] = None,
     local_dir: Optional[str] = None,
+    executor: Union[None, str, Mapping[str, Any]] = None,
 ) -> ExperimentAnalysis:
     """Runs an experiment. Tuner is the newer way; the arguments are those of its configs.
 
@@ -69,6 +70,7 @@ def run(
     words. restore is the directory of a checkpoint from which every trial starts. export_formats are those in which
     export_model of a class writes models at the end. keep_checkpoints_num, checkpoint_score_attr, checkpoint_freq and
     checkpoint_at_end are older names for a checkpoint_config; chdir_to_trial_dir and local_dir are refused, as in Ray.
+    executor, which Ray does not have, is that of RunConfig: where trials run.
     TuneError: it could not run, or a trial failed and raise_on_failed_trial is set.
     """
     _refuse_deprecated(chdir_to_trial_dir, local_dir)
@@ -103,6 +105,7 @@ def run(
         log_to_file=log_to_file,
         sync_config=sync_config,
         callbacks=None if callbacks is None else list(callbacks),
+        executor=executor,
     )
     tuner = _resumed(trainable, resume, resume_config, setting) or Tuner(
         trainable, param_space=config, tune_config=tune, run_config=setting

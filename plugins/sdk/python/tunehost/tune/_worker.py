@@ -63,7 +63,7 @@ class Serving(tunehost.Trainable):
         try:
             self._trained(current, config)
             failed = False
-        except tunehost.Stopped:
+        except (tunehost.Stopped, tunehost.Killed):
             failed = False
             raise
         finally:

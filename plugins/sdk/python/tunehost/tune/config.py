@@ -112,6 +112,9 @@ class RunConfig:
     callbacks: Optional[List[Any]] = None  #: objects of subclasses of tune.Callback
     progress_reporter: Any = None  #: an object of a subclass of tune.ProgressReporter; None: tunehost's own progress
     log_to_file: Union[bool, str, Tuple[str, str]] = False  #: names of the files for stdout and stderr of a trial
+    #: where trials run: the name of an executor, such as "slurm", or a dict with its options, such as
+    #: {"plugin": "slurm", "partition": "gpu"}; None: on this machine; not one of Ray's
+    executor: Union[None, str, Mapping[str, Any]] = None
     deadlines: Optional[Dict[str, Any]] = None  #: seconds that calls may take, such as {"start": 300}; not one of Ray's
 
 

@@ -22,6 +22,7 @@ MORE = {
     "checkpoint_freq",
     "checkpoint_score_attr",
     "chdir_to_trial_dir",
+    "executor",
     "fail_fast",
     "keep_checkpoints_num",
     "max_concurrent_trials",

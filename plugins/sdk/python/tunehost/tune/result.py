@@ -140,11 +140,12 @@ class Result:
         """All results that count, in their order."""
         found: Dict[int, Metrics] = {}
         groups, integers = _nested.groups(self.path), _integers.of(self.path)
+        suggested = self._plan is not None and self._plan.suggestions is not None
         try:
             with _trust.opened(os.path.join(self.path, "result.jsonl")) as f:
                 for line in f:
                     if line.endswith("\n"):
-                        result = _result(_integers.loads(line), groups, integers)
+                        result = _result(_integers.loads(line), groups, integers, suggested)
                         found = {i: r for i, r in found.items() if i < result["training_iteration"]}
                         found[result["training_iteration"]] = result
         except FileNotFoundError:
@@ -254,14 +255,16 @@ _COUNTS = ("attempt", "event_number", "pid", "iterations_since_restore")  #: int
 _PARAMS = "trial_params"  #: those of a result, if they have changed
 
 
-def _result(line: Dict[str, Any], groups: Collection[str], integers: Collection[str]) -> Metrics:
+def _result(
+    line: Dict[str, Any], groups: Collection[str], integers: Collection[str], suggested: bool
+) -> Metrics:
     """A line of result.jsonl with Ray's names."""
     iteration = line.pop("iteration")
     host = line.pop("host", None)
     counts = {k: line[k] for k in _COUNTS if k in line}
     values = _nested.nested({**_integers.typed(line, integers), **counts}, groups)
     if isinstance(values.get(_PARAMS), dict):
-        values[_PARAMS] = _view.own(values[_PARAMS])
+        values[_PARAMS] = _view.own(values[_PARAMS], suggested)
     return Metrics({"training_iteration": iteration, **values, **({"hostname": host} if host else {})})
 
 

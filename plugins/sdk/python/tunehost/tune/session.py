@@ -129,8 +129,8 @@ def report(
     dicts are flattened with "/". checkpoint is copied, and belongs to this result.
 
     Raises tune.Stopped when the trial must end, or tune.Paused, which is a Stopped, when it will continue
-    later from its last checkpoint. Do not catch it, or raise it again: `finally` and `with` are carried
-    out. Several threads may report: their results follow each other. Outside of a trial it prints the metrics.
+    later from its last checkpoint, and tune.Killed, which is none, when the host of the trial is gone or has killed it.
+    Do not catch them, or raise them again: `finally` and `with` are carried out. Several threads may report: their results follow each other. Outside of a trial it prints the metrics.
     TypeError: metrics are no dict.
     """
     if named:

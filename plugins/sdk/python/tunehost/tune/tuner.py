@@ -288,6 +288,8 @@ class Tuner:
             e.plan.suggestions = str(folder / "suggestions")
         folder.mkdir(0o700)
         (folder / "plugin").mkdir(0o700)
+        if e.plan.suggestions is not None:
+            os.mkdir(e.plan.suggestions)
         _payload.write(
             folder, _payload.Payload(e.trainable, e.name, e.stop, e.request, e.counts, e.repeat), e.plan, dict(e.objects)
         )

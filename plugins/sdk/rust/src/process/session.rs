@@ -8,7 +8,7 @@ use crate::guard::protect;
 use crate::service::Failure;
 use crate::trainable::{Carrier, Save};
 use crate::wire::{self, Order, Said};
-use crate::{Report, RestoreError, Result, Run, StartError, Stopped, Trainable, TrainableTraits, Trial};
+use crate::{Halt, Report, RestoreError, Result, Run, StartError, Trainable, TrainableTraits, Trial};
 use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::path::Path;
@@ -134,8 +134,15 @@ impl Session {
 
     fn attempt(&self, run: u64, trial: &Trial, orders: Arc<Orders>) -> Said {
         self.say(run, Said::Started { pid: std::process::id() });
-        let mut attempt =
-            Attempt { session: self, run, trial, orders, reported: 0, iteration: trial.iteration };
+        let mut attempt = Attempt {
+            session: self,
+            run,
+            trial,
+            orders,
+            reported: 0,
+            iteration: trial.iteration,
+            told: false,
+        };
         outcome(protect("panic", || self.trainable.train(&mut Run { trial, carrier: &mut attempt })))
     }
 
@@ -169,7 +176,7 @@ fn ended(error: String, restore_failed: bool, never_started: bool) -> Said {
 
 fn outcome(result: Result<()>) -> Said {
     match result {
-        Err(e) if cause::<Stopped>(&e).is_none() => {
+        Err(e) if cause::<Halt>(&e).is_none() => {
             ended(cut(&e.to_string()), cause::<RestoreError>(&e).is_some(), cause::<StartError>(&e).is_some())
         }
         _ => ended(String::new(), false, false),
@@ -198,16 +205,29 @@ struct Given {
     granted: u64,
     /// Directories for requested checkpoints, oldest first.
     saves: VecDeque<String>,
-    stop: Option<Stopped>,
+    stop: Option<Halt>,
     /// The stop requests a checkpoint first.
     stop_saves: bool,
+    killed: bool,
 }
 
 impl Given {
+    fn grant(&mut self, credits: u32) {
+        self.granted = self.granted.saturating_add(u64::from(credits));
+    }
+
     /// Whether the run must end without another result. A stop that requests a checkpoint
     /// first allows one more, which is saved.
-    fn over(&self) -> Option<Stopped> {
+    fn over(&self) -> Option<Halt> {
         self.stop.filter(|_| !self.stop_saves)
+    }
+
+    /// The answer of a stop to the results so far. Without their record there is none, and a kill ends the wait for it.
+    fn halt(&self, recorded: bool) -> Option<Halt> {
+        match self.killed && !recorded {
+            true => Some(Halt::Killed),
+            false => self.stop.filter(|_| recorded),
+        }
     }
 }
 
@@ -215,16 +235,18 @@ impl Orders {
     fn give(&self, order: Order) {
         let mut given = lock(&self.given);
         match order {
-            Order::Continue(credits) => given.granted = given.granted.saturating_add(u64::from(credits)),
+            Order::Continue(credits) => given.grant(credits),
             Order::Save(dir) => given.saves.push_back(dir),
-            Order::Stop { dir, paused } => {
-                given.stop = Some(Stopped { paused });
+            Order::Stop { credits, dir, paused } => {
+                given.grant(credits);
+                given.stop = Some(Halt::Stopped { paused });
                 given.stop_saves = !dir.is_empty();
                 given.saves.extend(Some(dir).filter(|dir| !dir.is_empty()));
             }
             Order::Kill => {
-                given.stop = given.stop.or(Some(Stopped { paused: false }));
+                given.stop = given.stop.or(Some(Halt::Killed));
                 given.stop_saves = false;
+                given.killed = true;
                 given.saves.clear();
             }
             Order::Start(_) => {}
@@ -241,6 +263,8 @@ struct Attempt<'a> {
     orders: Arc<Orders>,
     reported: u64,
     iteration: u64,
+    /// The author's code knows that the run must end.
+    told: bool,
 }
 
 impl Attempt<'_> {
@@ -264,8 +288,30 @@ impl Attempt<'_> {
         self.session.say(self.run, Said::Saved { iteration: self.iteration, dir, error });
     }
 
+    fn answered(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Halt> {
+        let over = lock(&self.orders.given).over();
+        if let Some(halt) = over.filter(|&halt| !self.meets_pause(halt)) {
+            return Err(halt);
+        }
+        self.iteration = if report.iteration == 0 { self.iteration + 1 } else { report.iteration };
+        self.reported += 1;
+        let (done, due) = (report.done, self.due(report.done, save.is_some()));
+        self.session.say(self.run, Said::Result(report));
+        if done && !due {
+            return Ok(()); // no decision is needed
+        }
+        self.obey(done, due, save)
+    }
+
+    /// Whether a result meets an order to pause that the author's code has not heard of. It is like one that was sent
+    /// just before: it counts, so its answer follows its record.
+    fn meets_pause(&self, halt: Halt) -> bool {
+        let killed = lock(&self.orders.given).killed;
+        self.trial.confirms && !self.told && !killed && halt == Halt::Stopped { paused: true }
+    }
+
     /// Executes commands until the run may continue, or must end.
-    fn obey(&mut self, done: bool, due: bool, mut save: Option<Save>) -> std::result::Result<(), Stopped> {
+    fn obey(&mut self, done: bool, due: bool, mut save: Option<Save>) -> std::result::Result<(), Halt> {
         let ahead = if due { 0 } else { u64::from(self.trial.run_ahead) };
         let orders = self.orders.clone();
         let mut given = lock(&orders.given);
@@ -279,11 +325,12 @@ impl Attempt<'_> {
                 }
                 continue; // handle commands that arrived meanwhile
             }
-            if let Some(stopped) = given.stop {
+            let recorded = !self.trial.confirms || self.reported <= given.granted;
+            if let Some(halt) = given.halt(recorded) {
                 given.stop_saves = false;
-                return Err(stopped);
+                return Err(halt);
             }
-            if self.reported.saturating_sub(given.granted) <= ahead {
+            if given.stop.is_none() && self.reported.saturating_sub(given.granted) <= ahead {
                 return Ok(());
             }
             given = orders.change.wait(given).unwrap_or_else(|e| e.into_inner());
@@ -292,21 +339,13 @@ impl Attempt<'_> {
 }
 
 impl Carrier for Attempt<'_> {
-    fn report(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Stopped> {
-        if let Some(stopped) = lock(&self.orders.given).over() {
-            return Err(stopped);
-        }
-        self.iteration = if report.iteration == 0 { self.iteration + 1 } else { report.iteration };
-        self.reported += 1;
-        let (done, due) = (report.done, self.due(report.done, save.is_some()));
-        self.session.say(self.run, Said::Result(report));
-        if done && !due {
-            return Ok(()); // no decision is needed
-        }
-        self.obey(done, due, save)
+    fn report(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Halt> {
+        let answer = self.answered(report, save);
+        self.told |= answer.is_err();
+        answer
     }
 
-    fn stopped(&self) -> Option<Stopped> {
+    fn stopped(&self) -> Option<Halt> {
         lock(&self.orders.given).stop
     }
 
@@ -334,7 +373,7 @@ mod tests {
 
     /// Reports for ever, and remembers how it was stopped.
     #[derive(Default)]
-    struct Endless(Mutex<Option<Stopped>>);
+    struct Endless(Mutex<Option<Halt>>);
 
     impl Trainable for Endless {
         fn train(&self, run: &mut Run) -> Result<()> {
@@ -349,7 +388,7 @@ mod tests {
 
     /// An author's error around the SDK's.
     #[derive(Debug)]
-    struct Around(Stopped);
+    struct Around(Halt);
 
     impl std::fmt::Display for Around {
         fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -395,7 +434,55 @@ mod tests {
                 Said::Ended { error, .. } => assert_eq!(error, ""),
                 other => panic!("{:?}", other),
             }
-            assert_eq!(*lock(&trainable.0), Some(Stopped { paused }));
+            assert_eq!(*lock(&trainable.0), Some(Halt::Stopped { paused }));
+        }
+    }
+
+    // B-150
+    #[test]
+    fn a_kill_is_no_decision_and_no_failure() {
+        for (stop, want) in [(false, Halt::Killed), (true, Halt::Stopped { paused: true })] {
+            let trainable = Arc::new(Endless::default());
+            let (out, mut said) = mpsc::channel(10);
+            let session = Session::new(trainable.clone(), out);
+            session.order(&command(1, |w| w.nested(3, |_| {}))).unwrap();
+            assert!(matches!(next(&mut said), Said::Started { .. }));
+            assert!(matches!(next(&mut said), Said::Result(_)));
+            if stop {
+                session.order(&command(4, |w| w.flag(6, true))).unwrap();
+            }
+            session.close();
+            assert!(matches!(next(&mut said), Said::Ended { error, .. } if error.is_empty()));
+            assert_eq!(*lock(&trainable.0), Some(want));
+        }
+    }
+
+    // B-080
+    #[test]
+    fn the_answer_to_a_result_that_meets_a_stop_follows_its_record() {
+        let stop = |credits| {
+            command(4, move |w| {
+                w.uint(4, credits);
+                w.flag(6, true);
+            })
+        };
+        let (credit, kill) = (command(2, |w| w.uint(4, 1)), command(5, |_| {}));
+        let paused = Halt::Stopped { paused: true };
+        for (orders, want) in
+            [(vec![stop(1)], paused), (vec![stop(0), credit], paused), (vec![stop(0), kill], Halt::Killed)]
+        {
+            let trainable = Arc::new(Endless::default());
+            let (out, mut said) = mpsc::channel(10);
+            let session = Session::new(trainable.clone(), out);
+            session.order(&command(1, |w| w.nested(3, |w| w.flag(21, true)))).unwrap();
+            assert!(matches!(next(&mut said), Said::Started { .. }));
+            assert!(matches!(next(&mut said), Said::Result(_)));
+            for order in &orders {
+                assert_eq!(*lock(&trainable.0), None, "it is answered before its record");
+                session.order(order).unwrap();
+            }
+            assert!(matches!(next(&mut said), Said::Ended { error, .. } if error.is_empty()));
+            assert_eq!(*lock(&trainable.0), Some(want));
         }
     }
 

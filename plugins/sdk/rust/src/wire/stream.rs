@@ -9,7 +9,7 @@ pub enum Order {
     Start(Box<Trial>),
     Continue(u32),
     Save(String),
-    Stop { dir: String, paused: bool },
+    Stop { credits: u32, dir: String, paused: bool },
     Kill,
 }
 
@@ -50,7 +50,7 @@ fn read_order(message: &[u8]) -> Decoded<(u64, Result<Order, String>)> {
         (1, None) => Err(format!("run {} was started without a trial", run)),
         (2, _) => Ok(Order::Continue(credits)),
         (3, _) => Ok(Order::Save(dir)),
-        (4, _) => Ok(Order::Stop { dir, paused }),
+        (4, _) => Ok(Order::Stop { credits, dir, paused }),
         (5, _) => Ok(Order::Kill),
         _ => Err(format!("unknown command {} for run {}", kind, run)),
     };

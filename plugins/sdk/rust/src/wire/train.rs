@@ -78,6 +78,7 @@ pub(super) fn read_trial(message: &[u8]) -> Decoded<Trial> {
             16 => t.checkpoint_at_end = value.flag()?,
             17 => t.bundles.push(read_bundle(value.bytes()?)?),
             20 => t.logs = read_logs(value.bytes()?)?,
+            21 => t.confirms = value.flag()?,
             _ => {}
         }
         Ok(())
