@@ -261,10 +261,14 @@ func wordAt(text, name string) int {
 
 // placed is a mistake of a name in an expression, with its place there.
 func placed(text, name, msg string) error {
-	if at := wordAt(text, name); at >= 0 {
-		return &expr.Error{Column: utf8.RuneCountInString(text[:at]) + 1, Msg: msg}
+	at := wordAt(text, dotted(name))
+	if at < 0 {
+		at = wordAt(text, name) // in quotes
 	}
-	return errors.New(msg)
+	if at < 0 {
+		return errors.New(msg)
+	}
+	return &expr.Error{Column: utf8.RuneCountInString(text[:at]) + 1, Msg: msg}
 }
 
 // literal is a text in an expression, identifier a name.
@@ -343,7 +347,7 @@ func (s *State) checkName(text, name string) error {
 	} else if near != "" {
 		hint = "; did you mean " + known[near] + "?"
 	}
-	return placed(text, name, expr.Quote(name)+" is neither a parameter nor a metric that was reported"+hint)
+	return placed(text, name, expr.Quote(dotted(name))+" is neither a parameter nor a metric that was reported"+hint)
 }
 
 // values are those of a trial for an expression; its parameters are read only where they are needed.

@@ -13,10 +13,10 @@ func TestLongMistakes(t *testing.T) {
 	long, many := strings.Repeat("a", 3000), strings.Repeat("accuracy > 0.1 && ", 200)
 	for text, place := range map[string]string{
 		long + " > 1":                 "column 1: ",
-		many + "accuracyy > 1":            "column 3601: ",
-		"accuracy > 1 && " + long:         "column 17: ",
+		many + "accuracyy > 1":        "column 3601: ",
+		"accuracy > 1 && " + long:     "column 17: ",
 		"metrics['" + long + "'] > 1": "column 10: ",
-		many + "'" + long[:400]:      "column 3601: ",
+		many + "'" + long[:400]:       "column 3601: ",
 		"x > 'a' && '" + long + "'":   "column ",
 		many + "params['zz'] > 1":     "column ",
 		many + "int('x') > 1":         "cannot be evaluated",

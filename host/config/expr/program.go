@@ -113,7 +113,9 @@ func (p *Program) evalError(err error) error {
 // line returns the source as one line, for messages.
 func (p *Program) line() string { return line(p.source) }
 
-func line(source string) string { return Brief(strings.Join(strings.Fields(source), " "), maxSaidRunes) }
+func line(source string) string {
+	return Brief(strings.Join(strings.Fields(source), " "), maxSaidRunes)
+}
 
 // compiled is an expression with its names resolved and its types checked.
 type compiled struct {
