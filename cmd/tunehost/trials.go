@@ -177,7 +177,7 @@ func trialTable(e *view.Experiment, list []view.Trial) *table {
 		params = append(params, e.Config.Derived[i].Name)
 		t.detail(e.Config.Derived[i].Name, true)
 	}
-	t.column("why", false)
+	t.prose("why")
 	for i := range list {
 		t.rows = append(t.rows, trialRow(e, &list[i], params, metrics))
 	}
