@@ -58,7 +58,7 @@ func TestParametersNamedAsForms(t *testing.T) {
 	write(t, dir, "x.yaml", `version: 1
 name: forms
 objective: {metric: a, mode: max}
-trainable: {plugin: chaos, options: {score_metric: a, iterations: 1000000, sleep: 0.1}}
+trainable: {command: [sleep, "600"]}
 space:
   action: {uniform: [0, 1]}
   name: {choice: [a, b]}
