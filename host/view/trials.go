@@ -282,7 +282,8 @@ var (
 func (s *State) misspelt(text string) error {
 	names := slices.Collect(maps.Keys(s.inExpressions()))
 	for _, name := range identifier().FindAllString(literal().ReplaceAllString(text, ""), -1) {
-		if err := s.checkName(text, name); err != nil && !slices.Contains(names, name) && nearest.Of(name, names) != "" {
+		err := s.checkName(text, name)
+		if err != nil && !slices.Contains(names, name) && nearest.Of(name, names) != "" {
 			return err
 		}
 	}
@@ -433,8 +434,9 @@ func (s *State) sorting(w *wanted, by string) error {
 	}
 	if err := s.checkMetric(by); err != nil {
 		known := slices.Concat(s.MetricNames(), s.ParamNames(), SortKeys)
-		return fmt.Errorf("--sort: %s is neither a metric that was reported nor a parameter%s", expr.Quote(by), nearest.Hint(by,
-			known))
+		return fmt.Errorf("--sort: %s is neither a metric that was reported nor a parameter%s", expr.Quote(by),
+			nearest.Hint(by,
+				known))
 	}
 	w.order.mode = s.modeOf(by)
 	w.keyOf = func(t *Trial) key {

@@ -61,7 +61,8 @@ func TestHoles(t *testing.T) {
 			}
 			got, err := io.ReadAll(out)
 			if left, _ := Hole(out); err != nil || !bytes.Equal(got, want) || left < holes {
-				t.Errorf("%s: the copy has %d bytes, of %d, and %d in holes, of %d", name, len(got), len(want), left, holes)
+				t.Errorf("%s: the copy has %d bytes, of %d, and %d in holes, of %d", name, len(got), len(want), left,
+					holes)
 			}
 		}
 		if !bytes.Equal(told.Bytes(), want) {

@@ -62,7 +62,8 @@ func TestFarValues(t *testing.T) {
 			p.view("#/x/" + name + "/" + plot.page)
 			p.shows(plot.card+" .far", plot.far)
 			p.shows(plot.card+" .far", value)
-			const ticks = "drawn().filter((t) => t.startsWith(%q)).map((t) => t.endsWith(': 17.2')).sort().at(-1) === %t"
+			const ticks = "drawn().filter((t) => t.startsWith(%q)).map((t) => t.endsWith(': 17.2')).sort().at(-1) " +
+				"=== %t"
 			p.await(fmt.Sprintf(ticks, plot.label, true))
 			p.press(plot.card, "all values")
 			p.await(fmt.Sprintf("!document.querySelector(%q)", plot.card+" .far"))
