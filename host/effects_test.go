@@ -183,3 +183,29 @@ func TestHowATrainableMakesCheckpoints(t *testing.T) {
 	contains(t, seen.String(), "checkpoint has no effect: trial 0 has made none; a trainable reports checkpoints with "+
 		"a result, in Python with tune.report(…, checkpoint=…)")
 }
+
+// B-055: a trial that completes before the iteration that an earlier attempt of it had reported is warned of, once.
+func TestShorterLaterAttempt(t *testing.T) {
+	const file = `version: 1
+objective: {metric: score, mode: max}
+trainable: {command: [sh, -c, 'for i in 1 2 3; do echo "{\"score\": $i}"; if [ -e again ] && [ $i = LAST ]; then exit 0; fi;
+  done; if [ -e again ]; then exit 0; fi; touch again; exit 1']}
+space: {x: {uniform: [0, 1]}}
+trials: 2
+concurrency: 1
+failures: {retries: 1}
+`
+	for last, want := range map[string]int{"1": 1, "3": 0} {
+		o, seen := quick(t, strings.ReplaceAll(file, "LAST", last), command.Plugin())
+		if ended := finish(t, o); ended.Errored > 0 {
+			t.Fatalf("%+v", ended)
+		}
+		for _, who := range []string{"trial 0", "2 trials"} {
+			said := who + " completed in a later attempt at iteration 1, and an earlier attempt had reported iteration 3: the " +
+				"last result of the later one counts"
+			if n := strings.Count(seen.String(), said); n != want {
+				t.Errorf("to iteration %s: %q is there %d times:\n%s", last, said, n, seen.String())
+			}
+		}
+	}
+}

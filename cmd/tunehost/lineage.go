@@ -23,7 +23,8 @@ exploits of population based training (pbt, pb2, mf-pbt), and trials that were a
 clones. With TRIAL, a number or an id, only the line that led to this trial is shown.
 
 Each row is a stretch of training with the same parameters: its iterations, its last
-value of the (first) objective, and the parameters that changed. A star marks the best.
+value of the (first) objective, and the parameters that changed. A star marks the best;
+with repeat, each run of the best suggestion, whose mean is the best.
 
 --policy prints a trial's schedule of parameters for the scheduler pbt-replay: keys for
 an experiment file with the same space, which train this trial again without the others.`,
@@ -124,13 +125,16 @@ func (a *app) policy(e *view.Recorded, l *view.Lineage, line []int) error {
 
 // tree draws the stretches, each below the one that it continued from.
 func (a *app) tree(e *view.Recorded, l *view.Lineage, shown []int) error {
-	d := drawing{lineage: l, values: varying(e), best: l.Best(), axis: axisOf(l, shown, a.width()),
+	d := drawing{lineage: l, values: varying(e), best: l.Best(), repeated: e.Repeated(), axis: axisOf(l, shown, a.width()),
 		children: map[int][]int{}}
 	for _, i := range shown {
 		parent := l.Stretches[i].Parent
 		d.children[parent] = append(d.children[parent], i)
 	}
 	d.table.column("trial", false)
+	if d.repeated {
+		d.table.column("suggestion", true)
+	}
 	d.table.column(d.axis.heading(), false)
 	d.table.column(e.Objectives()[0].Metric, true)
 	d.table.column("", false)
@@ -155,7 +159,8 @@ func varying(e *view.Recorded) func(params []byte) map[string]any {
 type drawing struct {
 	lineage  *view.Lineage
 	values   func(params []byte) map[string]any
-	best     int
+	best     []int
+	repeated bool // suggestions have several runs
 	axis     axis
 	children map[int][]int
 	table    table
@@ -169,11 +174,14 @@ func (d *drawing) draw(i int, first, rest string) {
 	if s.Known {
 		value = number(s.Value)
 	}
-	if i == d.best {
+	if slices.Contains(d.best, i) {
 		star = "★"
 	}
-	d.table.rows = append(d.table.rows, []string{fmt.Sprintf("%s%d %s", first, s.Trial, s.ID), d.axis.bar(s), value,
-		star, d.changed(s)})
+	row := []string{fmt.Sprintf("%s%d %s", first, s.Trial, s.ID)}
+	if d.repeated {
+		row = append(row, fmt.Sprint(*s.Suggestion))
+	}
+	d.table.rows = append(d.table.rows, append(row, d.axis.bar(s), value, star, d.changed(s)))
 	below := d.children[i]
 	for n, child := range below {
 		if n == len(below)-1 {

@@ -150,21 +150,22 @@ func TestFailureIsSaid(t *testing.T) {
 	}
 }
 
-// The reason of a trial's end is shortened if there is no room, and its parameters are hidden
-// first.
+// The reason of a trial's end has several lines if there is no room in one, and is shortened if there is none in these;
+// its parameters are hidden first.
 func TestTableKeepsWhatIsNoDetail(t *testing.T) {
 	tab := &table{}
 	tab.column("#", true)
 	tab.detail("optimizer", false)
 	tab.detail("momentum", true)
-	tab.column("why", false)
+	tab.prose("why")
 	tab.rows = [][]string{{"1", "adam", "0.12345678", "stopped by the user, who had other plans"}}
 	for width, want := range map[int]string{
 		80: "#  optimizer    momentum  why\n1  adam       0.12345678  stopped by the user, who had other plans\n",
-		50: "#  optimizer    momentum  why\n1  adam       0.12345678  stopped by the user, wh…\n",
-		40: "#  optimizer  why\n1  adam       stopped by the user, who …\n… --json or a wider terminal shows mome…\n",
-		30: "#  why\n1  stopped by the user, who h…\n… --json or a wider terminal …\n",
-		15: "#  why\n1  stopped by …\n… --json or a …\n",
+		50: "#  optimizer  why\n1  adam       stopped by the user, who had other\n              plans\n" +
+			"… --json or a wider terminal shows momentum\n",
+		40: "#  why\n1  stopped by the user, who had other\n   plans\n… --json or a wider terminal shows opti…\n",
+		30: "#  why\n1  stopped by the user, who\n   had other plans\n… --json or a wider terminal …\n",
+		15: "#  why\n1  stopped by\n   the user,\n   who had\n   other plans\n… --json or a …\n",
 	} {
 		var out bytes.Buffer
 		if err := tab.write(&out, width, func(s string) string { return s }); err != nil || out.String() != want {

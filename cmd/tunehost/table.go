@@ -15,12 +15,20 @@ type table struct {
 	head      []string
 	right     []bool // of each column: numbers are aligned to the right
 	hideFirst []bool // of each column: it is hidden before others
+	sentences []bool // of each column: it has sentences
 	rows      [][]string
 }
 
 // column adds a column; right is for numbers.
 func (t *table) column(name string, right bool) {
 	t.head, t.right, t.hideFirst = append(t.head, name), append(t.right, right), append(t.hideFirst, false)
+	t.sentences = append(t.sentences, false)
+}
+
+// prose adds a column of sentences.
+func (t *table) prose(name string) {
+	t.column(name, false)
+	t.sentences[len(t.sentences)-1] = true
 }
 
 // detail adds a column that is hidden before others if there is no room for all.
@@ -33,6 +41,8 @@ const (
 	gap        = "  "
 	leastWidth = 10 // columns are not made narrower
 	readWidth  = 24 // nor are columns that are no details, while details are shown
+	proseWidth = 36 // nor are sentences then
+	mostLines  = 4  // of a row: sentences continue below where they have no room
 )
 
 // write writes the table, at most width characters wide; 0 is no limit. bold makes the heading bold.
@@ -43,7 +53,9 @@ func (t *table) write(w io.Writer, width int, bold func(string) string) error {
 		out.WriteString(bold(heading) + "\n")
 	}
 	for _, row := range t.rows {
-		out.WriteString(t.line(row, shown, widths) + "\n")
+		for _, line := range t.lines(row, shown, widths) {
+			out.WriteString(line + "\n")
+		}
 	}
 	if note := t.hidden(shown); note != "" {
 		out.WriteString(ansi.Truncate(note, width, "…") + "\n")
@@ -64,6 +76,39 @@ func (t *table) hidden(shown []int) string {
 		return ""
 	}
 	return "… --json or a wider terminal shows " + strings.Join(names, ", ") // the names may be cut off
+}
+
+// lines are those of a row: sentences that have no room in one continue in the next.
+func (t *table) lines(cells []string, shown, widths []int) (all []string) {
+	parts, height := map[int][]string{}, 1
+	for _, i := range shown {
+		if t.sentences[i] {
+			parts[i] = wrapped(clean(cells[i]), widths[i])
+			height = max(height, len(parts[i]))
+		}
+	}
+	for n := range height {
+		line := make([]string, len(cells))
+		if n == 0 {
+			copy(line, cells)
+		}
+		for i, p := range parts {
+			if line[i] = ""; n < len(p) {
+				line[i] = p[n]
+			}
+		}
+		all = append(all, t.line(line, shown, widths))
+	}
+	return all
+}
+
+// wrapped are the lines of a text, the last of which may be too long.
+func wrapped(text string, width int) []string {
+	lines := strings.Split(ansi.Wrap(text, width, ""), "\n")
+	if len(lines) > mostLines {
+		lines = append(lines[:mostLines-1], strings.Join(lines[mostLines-1:], " "))
+	}
+	return lines
 }
 
 func (t *table) line(cells []string, shown, widths []int) string {
@@ -153,8 +198,11 @@ func (t *table) widest(shown, widths []int) int {
 	at, most := -1, 0
 	for _, i := range shown {
 		w, bound := widths[i], least
-		if t.hideFirst[i] {
+		switch {
+		case t.hideFirst[i]:
 			bound = leastWidth
+		case t.sentences[i] && least == readWidth:
+			bound = proseWidth
 		}
 		if !t.right[i] && w > bound && w > most {
 			at, most = i, w

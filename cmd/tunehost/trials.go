@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/untrusted"
@@ -54,7 +55,7 @@ func parseState(name string) (core.State, error) {
 		}
 		names = append(names, state.String())
 	}
-	return 0, usage("trials: --state %q: expected %s%s", name, strings.Join(names, ", "),
+	return 0, usage("trials: --state %s: expected %s%s", expr.Quote(name), strings.Join(names, ", "),
 		nearest.Hint(strings.ToUpper(name), names))
 }
 
@@ -63,8 +64,11 @@ func (l *listing) filter() string {
 	if l.Where == "" {
 		return "--state " + strings.Join(l.states, ",")
 	}
-	return l.Where
+	return expr.Brief(firstLine(l.Where), briefRunes)
 }
+
+// briefRunes is how much of what the user typed a message repeats.
+const briefRunes = 160
 
 func (a *app) trialsCommand() *cobra.Command {
 	var l listing
@@ -173,7 +177,7 @@ func trialTable(e *view.Experiment, list []view.Trial) *table {
 		params = append(params, e.Config.Derived[i].Name)
 		t.detail(e.Config.Derived[i].Name, true)
 	}
-	t.column("why", false)
+	t.prose("why")
 	for i := range list {
 		t.rows = append(t.rows, trialRow(e, &list[i], params, metrics))
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tunehost/tunehost/host/clock/clocktest"
 )
 
 // Leases that an earlier host could not release are released even if the experiment has ended, so
@@ -14,7 +16,7 @@ import (
 func TestCloseAwaitsAdopt(t *testing.T) {
 	for range 20 {
 		e := &engine{leases: map[string]int{"x-7": 1}, script: map[string][]error{"Adopt": {errors.New("busy")}}}
-		w := begin(t, e)
+		w := beginAt(t, clocktest.New(1000), e)
 		w.ends("adopt []")
 		if len(e.leases) != 0 {
 			t.Fatal(e.leases)
@@ -25,7 +27,7 @@ func TestCloseAwaitsAdopt(t *testing.T) {
 // If the executor never answers, the message also names the leases of earlier hosts.
 func TestCloseWithoutAdopt(t *testing.T) {
 	e := &engine{script: map[string][]error{"Adopt": slices.Repeat([]error{errors.New("down")}, 1000)}}
-	w := begin(t, e)
+	w := beginAt(t, clocktest.New(1000), e)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if kept := w.Close(ctx); !slices.Equal(kept, []string{"x-*"}) {
@@ -49,10 +51,11 @@ func TestCloseSaysWhatItWaitsFor(t *testing.T) {
 			cancel()
 		}
 	}
-	w = begin(t, e)
+	w = beginAt(t, clocktest.New(1000), e)
 	w.ask(1, "cpu=1")
 	w.hears("LeasePending")
 	w.release(1)
+	w.log.Await(t, "it is tried again until it answers; leases are not given back")
 	w.Close(ctx)
 	w.warned(says)
 	w.warned("it is tried again until it answers; leases are not given back")

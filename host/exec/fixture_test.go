@@ -10,7 +10,6 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/clock"
-	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/host/exec"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/internal/testplace"
@@ -43,7 +42,7 @@ type world struct {
 
 func begin(t *testing.T, e *engine, adopt ...core.LeaseID) *world {
 	t.Helper()
-	return beginAt(t, clocktest.New(1000), e, adopt...)
+	return beginAt(t, newEager(), e, adopt...)
 }
 
 func beginAt(t *testing.T, c clock.Clock, e *engine, adopt ...core.LeaseID) *world {

@@ -89,7 +89,8 @@ func TestFailures(t *testing.T) {
 func TestWaitsForExecutor(t *testing.T) {
 	w := begin(t, &engine{script: map[string][]error{"Allocate": {errors.New("timeout")}}})
 	w.ask(1, "cpu=1")
-	w.hears(`LeasePending &{Lease:1 Why:executor "test" failed: timeout}`, "LeasePending &{Lease:1 Why:in the queue}")
+	w.hears(`LeasePending &{Lease:1 Why:executor "test" failed: timeout}`)
+	w.hearsAtLast("LeasePending &{Lease:1 Why:in the queue}")
 	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}]]")
 }
 

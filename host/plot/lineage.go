@@ -36,7 +36,10 @@ func lineage(s *sources) (*figure.Figure, error) {
 	p := familyAxes(list)
 	t := &family{list: list, ranks: stretchRanks(list, e.Objectives()[0].Mode)}
 	p.Marks = append(t.bars(), t.links()...)
-	if best := l.Best(); best >= 0 && best < len(list) {
+	for _, best := range l.Best() {
+		if best >= len(list) {
+			continue
+		}
 		end := figure.Point{X: float64(list[best].To), Y: float64(list[best].Trial)}
 		p.Marks = append(p.Marks, t.line(best), figure.Mark{Shape: figure.Dots, Points: []figure.Point{end},
 			Style: bestStyle})

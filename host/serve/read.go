@@ -423,7 +423,8 @@ type lineageQuery struct {
 
 type lineageOf struct {
 	Stretches []view.Stretch `json:"stretches" doc:"a parent is an index in this list"`
-	Best      *int           `json:"best" doc:"the index of the best"`
+	Best      *int           `json:"best" doc:"the index of the best, or of the first run of the best suggestion"`
+	Bests     []int          `json:"bests" doc:"the index of the best, or those of the runs of the best suggestion"`
 	Total     int            `json:"total" doc:"how many there are, without limit"`
 }
 
@@ -435,8 +436,8 @@ func (s *Server) lineage(_ context.Context, in *lineageQuery) (x lineageOf, err 
 		}
 		x.Total = l.Cut(in.Limit)
 		x.Stretches = orEmpty(l.Stretches)
-		if best := l.Best(); best >= 0 {
-			x.Best = &best
+		if x.Bests = orEmpty(l.Best()); len(x.Bests) > 0 {
+			x.Best = &x.Bests[0]
 		}
 		return nil
 	})

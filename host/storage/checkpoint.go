@@ -3,7 +3,6 @@ package storage
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/sparse"
 )
 
 // Names in a trial's directory and in its checkpoints.
@@ -197,6 +197,6 @@ func copyFile(from, to string, info fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	_, err = sparse.Copy(out, in)
 	return errors.Join(err, out.Close())
 }

@@ -4,6 +4,8 @@ package storage
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -337,4 +339,59 @@ func BenchmarkRestore100MB(b *testing.B) {
 		}
 	}
 	b.SetBytes(size)
+}
+
+// A file with a hole keeps its content, its size and its hole in a checkpoint and when it is restored, and has the hash
+// of its bytes. A hole that would take too long to hash is refused, in one line.
+func TestHolesOfCheckpoints(t *testing.T) {
+	t.Parallel()
+	d, dir := trial(t)
+	const size = 64 << 20
+	content := make([]byte, size)
+	copy(content[size/2:], "data")
+	sum := sha256.Sum256(content)
+	holed := func(path string, size int64) {
+		t.Helper()
+		f, err := os.Create(path)
+		if err == nil {
+			_, err = f.WriteAt([]byte("data"), size/2)
+			err = errors.Join(err, f.Truncate(size), f.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	from := filepath.Join(t.TempDir(), "weights") // it is copied
+	holed(from, size)
+	if err := Take(dir, 1, from); err != nil {
+		t.Fatal(err)
+	}
+	commitNow(t, d, dir, 1)
+	m, err := ReadManifest(CheckpointDir(dir, 1))
+	if err != nil || m.Files[0].SHA256 != hex.EncodeToString(sum[:]) || m.Files[0].Bytes != size {
+		t.Errorf("%+v, %v", m.Files, err)
+	}
+	to := t.TempDir()
+	if err := Restore(CheckpointDir(dir, 1), to); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(CheckpointFiles(dir, 1), "weights"), filepath.Join(to, "weights")} {
+		got, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%s: %d bytes, %v", path, len(got), err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Sys().(*syscall.Stat_t).Blocks*512 > size/8 {
+			t.Errorf("%s has no hole: %v", path, err)
+		}
+	}
+	files, err := Stage(dir, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holed(filepath.Join(files, "map"), 1<<40)
+	const want = "checkpoint: the file map has 1024 GiB, of which 1023 GiB are a hole without data, and at most 64 GiB may " +
+		"be: save a compact copy"
+	if _, err := d.Commit(dir, 2, Manifest{}); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/sparse"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
@@ -198,8 +199,11 @@ func (s *sealer) read(rel string) (x File, links uint64, err error) {
 	if err != nil {
 		return x, 0, err
 	}
+	if err := bounded(rel, f, info.Size()); err != nil {
+		return x, 0, err
+	}
 	sum := sha256.New()
-	n, err := io.Copy(sum, f)
+	n, err := sparse.Read(sum, f)
 	return File{Path: filepath.ToSlash(rel), Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, linksOf(info), err
 }
 
@@ -216,8 +220,28 @@ func (s *sealer) private(path string) error {
 	return s.rename(tmp, path)
 }
 
-func hash(in io.Reader) (string, error) {
+// mostHole is how many bytes of a file of a checkpoint may be in holes. They take no room, but they count for its hash:
+// this many take minutes.
+const mostHole = 64 << 30
+
+// bounded refuses a file that takes too long to hash each time.
+func bounded(name string, f *os.File, size int64) error {
+	if size <= mostHole {
+		return nil
+	}
+	hole, err := sparse.Hole(f)
+	if err == nil && hole > mostHole {
+		err = fmt.Errorf("checkpoint: the file %s has %d GiB, of which %d GiB are a hole without data, and at most %d GiB "+
+			"may be: save a compact copy", untrusted.Line(name, maxName), size>>30, hole>>30, mostHole>>30)
+	}
+	return err
+}
+
+// maxName is how much of the name of a file an error says.
+const maxName = 200
+
+func hash(in *os.File) (string, error) {
 	sum := sha256.New()
-	_, err := io.Copy(sum, in)
+	_, err := sparse.Read(sum, in)
 	return hex.EncodeToString(sum.Sum(nil)), err
 }

@@ -4,12 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/sparse"
 )
 
 // Restore copies a checkpoint to a directory that the reader may change; the checkpoint itself, which
@@ -84,7 +84,7 @@ func copyHashed(out, in *os.File) (string, error) {
 		return hash(out)
 	}
 	sum := sha256.New()
-	_, err := io.Copy(io.MultiWriter(out, sum), in)
+	_, err := sparse.Copy(out, in, sum)
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 

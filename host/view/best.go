@@ -8,6 +8,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/nearest"
 )
 
@@ -177,7 +178,7 @@ func (s *State) objective(q Query) (o core.Objective, err error) {
 	case q.Scope == Max:
 		o.Mode = stat.Max
 	default:
-		err = fmt.Errorf("metric %q is not an objective: use --mode min or --mode max", q.Metric)
+		err = fmt.Errorf("metric %s is not an objective: use --mode min or --mode max", expr.Quote(q.Metric))
 	}
 	return o, err
 }
@@ -188,5 +189,5 @@ func (s *State) checkMetric(name string) error {
 	if name == "" || s.Machine.Metrics() == 0 || s.Machine.Metric(name) != 0 || s.isObjective(name) {
 		return nil
 	}
-	return fmt.Errorf("no trial has reported a metric %q%s", name, nearest.Hint(name, s.MetricNames()))
+	return fmt.Errorf("no trial has reported a metric %s%s", expr.Quote(name), nearest.Hint(name, s.MetricNames()))
 }

@@ -243,9 +243,10 @@ func (l *Leases) String() string {
 		if l.Waiting > 0 { // nothing of them runs that could end
 			waiting = " (those that wait: once they are granted)"
 		}
+		grace := time.Duration(l.HostGrace * float64(time.Second))
 		return fmt.Sprintf("when its last host ended (its record ends at %s): %s; without "+
-			"another host they end %v after it%s, and `tunehost interrupt` gives them back now", momentOf(l.Recorded),
-			text, time.Duration(l.HostGrace*float64(time.Second)), waiting)
+			"another host they end %v after it, at %s at the earliest%s, and `tunehost interrupt` gives back now what "+
+			"is left", momentOf(l.Recorded), text, grace, momentOf(l.Recorded.Add(grace)), waiting)
 	}
 	return text + l.routes()
 }

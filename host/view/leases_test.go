@@ -117,8 +117,8 @@ func TestLeasesOfADeadHost(t *testing.T) {
 	}
 	l.HostGrace, l.Recorded = 90, time.Date(2026, 11, 28, 18, 0, 0, 0, time.Local)
 	want := "when its last host ended (its record ends at 2026-11-28 18:00:00): 2 in use, " +
-		"1 waiting: in the queue; without another host they end 1m30s after it (those that wait: once they are " +
-		"granted), and `tunehost interrupt` gives them back now"
+		"1 waiting: in the queue; without another host they end 1m30s after it, at 2026-11-28 18:01:30 at " +
+		"the earliest (those that wait: once they are granted), and `tunehost interrupt` gives back now what is left"
 	if got := l.String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

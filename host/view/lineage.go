@@ -17,6 +17,8 @@ import (
 type Stretch struct {
 	Trial core.TrialNo
 	ID    string
+	// Suggestion is that of which the trial is a run; nil if each has one run.
+	Suggestion *int
 	// Parent is the index of the stretch whose checkpoint it continues from; -1 for none.
 	Parent int
 	// From is the iteration of that checkpoint, To that of its last result.
@@ -34,19 +36,21 @@ type Stretch struct {
 
 // stretchJSON is the shape that `lineage --json` promises.
 type stretchJSON struct {
-	Trial  string          `json:"trial"`
-	Number core.TrialNo    `json:"number"`
-	Parent *int            `json:"parent"`
-	From   uint64          `json:"from"`
-	To     uint64          `json:"to"`
-	Params json.RawMessage `json:"params"`
-	Value  *Float          `json:"value"`
-	Reason *string         `json:"reason"`
+	Trial  string       `json:"trial"`
+	Number core.TrialNo `json:"number"`
+	// Suggestion is there if suggestions have several runs.
+	Suggestion *int            `json:"suggestion,omitempty"`
+	Parent     *int            `json:"parent"`
+	From       uint64          `json:"from"`
+	To         uint64          `json:"to"`
+	Params     json.RawMessage `json:"params"`
+	Value      *Float          `json:"value"`
+	Reason     *string         `json:"reason"`
 }
 
 // MarshalJSON writes the stable shape of `lineage --json`.
 func (s Stretch) MarshalJSON() ([]byte, error) {
-	shape := stretchJSON{Trial: s.ID, Number: s.Trial, From: s.From, To: s.To, Params: s.Params,
+	shape := stretchJSON{Trial: s.ID, Number: s.Trial, Suggestion: s.Suggestion, From: s.From, To: s.To, Params: s.Params,
 		Reason: orNull(s.Reason)}
 	if s.Parent >= 0 {
 		shape.Parent = &s.Parent
@@ -62,9 +66,8 @@ func (s Stretch) MarshalJSON() ([]byte, error) {
 // comes before its children.
 type Lineage struct {
 	Stretches []Stretch
-	// best is the trial that [Experiment.Best] returns, if there is one.
-	best  core.TrialNo
-	known bool
+	// best are the trials whose value [Experiment.Best] returns: one, or the runs of a suggestion.
+	best []core.TrialNo
 }
 
 // Lineage returns it as far as the record was read.
@@ -136,13 +139,18 @@ func (g *leg) paramsOf(m *core.Machine) []byte {
 // lineage returns the stretches so far.
 func (w *lineageBuilder) lineage(s *State) *Lineage {
 	l := &Lineage{Stretches: make([]Stretch, 0, len(w.legs))}
-	l.best, _, l.known = s.leader(s.Objectives()[0], Last)
+	l.best = s.bestRuns(s.Objectives()[0], Last)
+	_, runs := s.Machine.Runs(0)
 	for i := range w.legs {
 		g := &w.legs[i]
 		l.Stretches = append(l.Stretches, Stretch{Trial: g.trial, ID: s.id(g.trial), Parent: int(g.parent),
 			From: g.from, To: g.to,
 			Params: slices.Clone(g.paramsOf(s.Machine)), Value: g.value, Known: g.known, Reason: g.reason,
 			trained: g.trained})
+		if runs > 1 {
+			suggestion := int(g.trial) / runs
+			l.Stretches[i].Suggestion = &suggestion
+		}
 	}
 	l.prune(s.Machine)
 	return l
@@ -275,7 +283,7 @@ func (l *Lineage) worthKeeping(most int) []bool {
 			n += len(line)
 		}
 	}
-	if best := l.Best(); best >= 0 {
+	for _, best := range l.Best() {
 		add(best)
 	}
 	for i, s := range l.Stretches {
@@ -294,15 +302,19 @@ func (l *Lineage) Branches() bool {
 	return slices.ContainsFunc(l.Stretches, func(s Stretch) bool { return s.Parent >= 0 })
 }
 
-// Best returns the index of the stretch in which the best trial got its value; -1 if no trial has one. It is the trial
-// that [Experiment.Best] returns by default, so that all places name the same one (B-141).
-func (l *Lineage) Best() int {
-	for i, s := range slices.Backward(l.Stretches) {
-		if l.known && s.Trial == l.best && s.Known {
-			return i
+// Best returns the indices of the stretches in which the best trial got its value, or the runs of the best suggestion
+// got theirs; none if no trial has one. It is the trial that [Experiment.Best] returns by default, so that all places
+// name the same one (B-141).
+func (l *Lineage) Best() (list []int) {
+	for _, no := range l.best {
+		for i, s := range slices.Backward(l.Stretches) {
+			if s.Trial == no && s.Known {
+				list = append(list, i)
+				break
+			}
 		}
 	}
-	return -1
+	return list
 }
 
 // Line returns the indices of the stretches that led to the trial as it is now, the first ancestor's

@@ -130,9 +130,9 @@ func TestBestOfLineageIsTheBest(t *testing.T) {
 		e := open(t, w)
 		best, ok, err := e.Best(view.Query{})
 		l := lineage(t, e)
-		if at := l.Best(); !ok || err != nil || at < 0 || l.Stretches[at].Trial != best.Number ||
-			l.Stretches[at].Value != best.Value {
-			t.Errorf("%s: stretch %d of %sthe best is trial %d with %g", name, at, brief(l), best.Number, best.Value)
+		if at := l.Best(); !ok || err != nil || len(at) != 1 || l.Stretches[at[0]].Trial != best.Number ||
+			l.Stretches[at[0]].Value != best.Value {
+			t.Errorf("%s: stretches %d of %sthe best is trial %d with %g", name, at, brief(l), best.Number, best.Value)
 		}
 	}
 }
@@ -146,8 +146,41 @@ func TestNoLineage(t *testing.T) {
 	e := open(t, w)
 	l := lineage(t, e)
 	if _, changes := e.Policy(l, l.Line(2)); l.Branches() || len(l.Stretches) != 4 || len(changes) != 0 ||
-		l.Best() < 0 {
+		len(l.Best()) != 1 {
 		t.Errorf("%sbest %d, changes %v", brief(l), l.Best(), changes)
+	}
+}
+
+// Each run of a suggestion has stretches of its own, which say of which it is one, and all runs of the best suggestion
+// are the best, also where one of them continued from the run of another suggestion (B-141).
+func TestLineageOfRuns(t *testing.T) {
+	w := write(t, file+"repeat: 2\n")
+	w.Iterations = 6
+	w.Metrics = func(no core.TrialNo, iteration uint64) []float64 {
+		return []float64{float64(no), float64(no)}
+	}
+	w.Start(4)
+	w.Run(4)
+	explore(w, 3, 1, 1, `{"lr":0.5,"units":3}`)
+	w.Run(-1)
+	w.Close()
+	e := open(t, w)
+	best, ok, err := e.Best(view.Query{})
+	l := lineage(t, e)
+	var runs []core.TrialNo
+	for _, at := range l.Best() {
+		runs = append(runs, l.Stretches[at].Trial)
+	}
+	if !ok || err != nil || len(runs) != 2 || !slices.Equal(runs, best.MeanOf) {
+		t.Errorf("the best are %v of %s, want %v, %v", runs, brief(l), best.MeanOf, err)
+	}
+	for _, s := range l.Stretches {
+		if s.Suggestion == nil || *s.Suggestion != int(s.Trial)/2 {
+			t.Errorf("trial %d is a run of suggestion %v", s.Trial, s.Suggestion)
+		}
+	}
+	if line := l.Line(3); len(line) != 2 || l.Stretches[line[0]].Trial != 1 {
+		t.Errorf("trial 3 comes from %v of %s", line, brief(l))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/nearest"
 )
 
@@ -35,7 +36,7 @@ func ParseScope(text string) (Scope, error) {
 		return Last, nil
 	}
 	if !slices.Contains(scopes, text) {
-		return "", fmt.Errorf("scope %q is unknown; use last, min, max, mean, mean5, mean10 or all%s", text,
+		return "", fmt.Errorf("scope %s is unknown; use last, min, max, mean, mean5, mean10 or all%s", expr.Quote(text),
 			nearest.Hint(text, scopes))
 	}
 	return Scope(text), nil

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/stat"
@@ -196,7 +197,7 @@ func (s *State) where(text string) (*expr.Program, error) {
 		return nil, fmt.Errorf("--where: %w", cmp.Or(s.slashed(text), s.misspelt(text), err))
 	}
 	for _, name := range p.Metrics() {
-		if err := s.checkName(name); err != nil {
+		if err := s.checkName(text, name); err != nil {
 			return nil, fmt.Errorf("--where: %w", cmp.Or(s.slashed(text), err))
 		}
 	}
@@ -234,25 +235,40 @@ func (s *State) slashed(text string) error {
 	known, bare := s.inExpressions(), literal().ReplaceAllString(text, "")
 	for _, name := range append(s.ParamNames(), s.MetricNames()...) {
 		if strings.Contains(name, "/") && hasWord(bare, name) {
-			return fmt.Errorf("%q is written %s in an expression", name, known[dotted(name)])
+			return placed(text, name, fmt.Sprintf("%q is written %s in an expression", name, known[dotted(name)]))
 		}
 	}
 	return nil
 }
 
 // hasWord reports whether a text has a name that is no part of a longer one.
-func hasWord(text, name string) bool {
+func hasWord(text, name string) bool { return wordAt(text, name) >= 0 }
+
+// wordAt returns where a text has a name that is no part of a longer one; -1: nowhere.
+func wordAt(text, name string) int {
 	part := func(s string) bool { return s != "" && (s[0] == '/' || identifier().MatchString(s[:1]) || s[0] == '.') }
 	for at := 0; ; at++ {
 		i := strings.Index(text[at:], name)
 		if i < 0 {
-			return false
+			return -1
 		}
 		at += i
 		if !part(text[max(at-1, 0):at]) && !part(text[at+len(name):]) {
-			return true
+			return at
 		}
 	}
+}
+
+// placed is a mistake of a name in an expression, with its place there.
+func placed(text, name, msg string) error {
+	at := wordAt(text, dotted(name))
+	if at < 0 {
+		at = wordAt(text, name) // in quotes
+	}
+	if at < 0 {
+		return errors.New(msg)
+	}
+	return &expr.Error{Column: utf8.RuneCountInString(text[:at]) + 1, Msg: msg}
 }
 
 // literal is a text in an expression, identifier a name.
@@ -266,7 +282,8 @@ var (
 func (s *State) misspelt(text string) error {
 	names := slices.Collect(maps.Keys(s.inExpressions()))
 	for _, name := range identifier().FindAllString(literal().ReplaceAllString(text, ""), -1) {
-		if err := s.checkName(name); err != nil && !slices.Contains(names, name) && nearest.Of(name, names) != "" {
+		err := s.checkName(text, name)
+		if err != nil && !slices.Contains(names, name) && nearest.Of(name, names) != "" {
 			return err
 		}
 	}
@@ -282,7 +299,7 @@ func (s *State) unknownCondition(text string, names []string) error {
 		name := strings.Trim(part, "!() \t\n")
 		alone := name != "" && name == identifier().FindString(name)
 		if alone && name != "true" && name != "false" && !slices.Contains(names, name) {
-			if err := s.checkName(name); err != nil {
+			if err := s.checkName(text, name); err != nil {
 				return err
 			}
 		}
@@ -320,8 +337,8 @@ func (w *wanted) fits(t *Trial) (bool, error) {
 	return ok, nil
 }
 
-// checkName is checkMetric with all names that an expression may have meant.
-func (s *State) checkName(name string) error {
+// checkName is checkMetric for a name of an expression, with all names that it may have meant.
+func (s *State) checkName(text, name string) error {
 	if s.checkMetric(name) == nil {
 		return nil
 	}
@@ -331,7 +348,7 @@ func (s *State) checkName(name string) error {
 	} else if near != "" {
 		hint = "; did you mean " + known[near] + "?"
 	}
-	return fmt.Errorf("%q is neither a parameter nor a metric that was reported%s", name, hint)
+	return placed(text, name, expr.Quote(dotted(name))+" is neither a parameter nor a metric that was reported"+hint)
 }
 
 // values are those of a trial for an expression; its parameters are read only where they are needed.
@@ -417,8 +434,9 @@ func (s *State) sorting(w *wanted, by string) error {
 	}
 	if err := s.checkMetric(by); err != nil {
 		known := slices.Concat(s.MetricNames(), s.ParamNames(), SortKeys)
-		return fmt.Errorf("--sort: %q is neither a metric that was reported nor a parameter%s", by, nearest.Hint(by,
-			known))
+		return fmt.Errorf("--sort: %s is neither a metric that was reported nor a parameter%s", expr.Quote(by),
+			nearest.Hint(by,
+				known))
 	}
 	w.order.mode = s.modeOf(by)
 	w.keyOf = func(t *Trial) key {

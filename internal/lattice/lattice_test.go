@@ -100,6 +100,7 @@ const lattice = `
 	host/scaffold    < STD, docs, plugins, plugins/sdk, host/nearest
 	host/scaffold/templates/… < STD, plugins/sdk, plugins/sdk/…
 	host/storage/nolink < STD, golang.org/x/sys/…, internal/plainfile
+	host/storage/sparse < STD, golang.org/x/sys/…
 	host/storage     < ANY, core, core/…, plugins, plugins/…, host, host/…, internal/plainfile
 	host/storage/mirror < ANY, core, core/…, plugins, plugins/…, host, host/…, internal/plainfile
 	host/agent/upload < ANY, core/…, plugins, plugins/…, host, host/…, internal/plainfile

@@ -56,6 +56,9 @@ func (h *Host) Events() ([]core.Event, error) {
 	if err == nil {
 		err = h.runnable(again, spec)
 	}
+	if err == nil {
+		err = h.affordable(&spec, len(again))
+	}
 	if h.Setup.Options.Again.Paused && m.Count(core.Paused) == 0 {
 		h.Setup.Log.Warn("--unpause: no trial is paused")
 	}

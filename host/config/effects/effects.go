@@ -179,6 +179,7 @@ func (x *Effects) ended(no core.TrialNo) {
 	}
 	x.endedWhole(no, saved)
 	x.endedUnsaved(no, v)
+	x.endedShort(v)
 	if x.completed || x.machine.State(no) != core.Terminated || v.Results == 0 {
 		return
 	}
@@ -210,6 +211,20 @@ func (x *Effects) endedUnsaved(no core.TrialNo, v core.View) {
 	x.sayOf(no, "checkpoint.at_end", func(trials string) string {
 		return "checkpoint.at_end has made no checkpoint of " + trials +
 			": a trainable has to mark its last result as the last (done), or stop.iteration has to end the trial"
+	})
+}
+
+// endedShort warns of a trial that has completed before the iteration that an earlier attempt had reported: its results
+// after that were told, and do not count (B-055).
+func (x *Effects) endedShort(v core.View) {
+	told := x.machine.Told(v.Number)
+	if v.State != core.Terminated || v.Cause.Kind != core.CauseCompleted || v.At >= told {
+		return
+	}
+	x.sayOf(v.Number, "trainable", func(trials string) string {
+		return fmt.Sprintf("%s completed in a later attempt at iteration %d, and an earlier attempt had reported iteration "+
+			"%d: the last result of the later one counts, and the searcher and the scheduler know those of both; a "+
+			"trainable that continues from a checkpoint should train to the same iteration", trials, v.At, told)
 	})
 }
 

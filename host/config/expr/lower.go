@@ -100,7 +100,7 @@ func (c *compiled) param(e ast.Expr) (int, bool) {
 type lowering struct{ *compiled }
 
 func (l *lowering) opaque(e ast.Expr) error {
-	return fmt.Errorf("%s: column %d: %w", l.source, l.column(e), ErrOpaque)
+	return fmt.Errorf("%s: column %d: %w", line(l.source), l.column(e), ErrOpaque)
 }
 
 func (l *lowering) typeOf(e ast.Expr) *cel.Type { return l.checked.NativeRep().GetType(e.ID()) }

@@ -111,7 +111,11 @@ func (p *Program) evalError(err error) error {
 }
 
 // line returns the source as one line, for messages.
-func (p *Program) line() string { return strings.Join(strings.Fields(p.source), " ") }
+func (p *Program) line() string { return line(p.source) }
+
+func line(source string) string {
+	return Brief(strings.Join(strings.Fields(source), " "), maxSaidRunes)
+}
 
 // compiled is an expression with its names resolved and its types checked.
 type compiled struct {
@@ -306,8 +310,10 @@ var (
 	typeWords = strings.NewReplacer("string", "text", "double", "real", "dyn", "value")
 )
 
-// readable turns the evaluator's message into one for users.
-func readable(msg string) string {
+// readable turns the evaluator's message into one for users. It may repeat a part of the expression.
+func readable(msg string) string { return Brief(plain(msg), maxSaidRunes) }
+
+func plain(msg string) string {
 	msg = strings.ReplaceAll(hiddenPattern().ReplaceAllString(msg, "$1"), "\n", " ")
 	if m := overloadFor().FindStringSubmatch(msg); m != nil {
 		return fmt.Sprintf("%s does not take %s", operatorNames.Replace(m[1]), typeWords.Replace(m[2]))

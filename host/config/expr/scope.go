@@ -15,6 +15,7 @@ import (
 // Limits of an expression.
 const (
 	maxSourceRunes = 4096
+	maxSaidRunes   = 160 // of the expression, in a message
 	maxDepth       = 100
 	maxEvalCost    = 200_000
 )

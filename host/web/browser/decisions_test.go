@@ -101,7 +101,7 @@ trials: 1
 	p.open(run.url() + "#/x/unsaved")
 	p.shows("#best-value", "2")
 	p.press(".steering", "Add a trial")
-	p.fill("dialog input[name=n]", "5")
+	p.fill("dialog input[name='params/n']", "5")
 	p.press("dialog", "Add")
 	p.shows(".steering .said", "added trial 1")
 	for number, by := range []string{"the searcher", "the user"} {

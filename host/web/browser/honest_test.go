@@ -77,8 +77,8 @@ func TestFirstFieldIsFocused(t *testing.T) {
 	if sent != 0 {
 		t.Error("Enter in a form of which nothing is typed has added a trial")
 	}
-	p.fill(`dialog input[name="n"]`, "3")
-	p.run("Enter", chromedp.Focus(`dialog input[name="n"]`), chromedp.KeyEvent(kb.Enter))
+	p.fill(`dialog input[name="params/n"]`, "3")
+	p.run("Enter", chromedp.Focus(`dialog input[name="params/n"]`), chromedp.KeyEvent(kb.Enter))
 	p.shows(".steering .said", "added trial 1")
 	p.clean()
 }

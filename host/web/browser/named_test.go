@@ -50,3 +50,46 @@ func TestStrangeNames(t *testing.T) {
 	p.shows("dialog .failure", "trials: give a number")
 	p.clean()
 }
+
+// Parameters may have the names of what the browser, and Preact, ask of a form: its fields do not hide that.
+func TestParametersNamedAsForms(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", `version: 1
+name: forms
+objective: {metric: a, mode: max}
+trainable: {command: [sleep, "600"]}
+space:
+  action: {uniform: [0, 1]}
+  name: {choice: [a, b]}
+  method: {uniform: [0, 1]}
+  elements: {uniform: [0, 1]}
+  submit: {uniform: [0, 1]}
+  length: {uniform: [0, 1]}
+  childNodes: {uniform: [0, 1]}
+  firstChild: {uniform: [0, 1]}
+  parentNode: {uniform: [0, 1]}
+  ownerDocument: {uniform: [0, 1]}
+  addEventListener: {uniform: [0, 1]}
+  querySelector: {uniform: [0, 1]}
+  l: {uniform: [0, 1]}
+trials: 1
+concurrency: 2
+`)
+	run := start(t, dir, "run", "x.yaml", "--serve=127.0.0.1:0")
+	p.open(run.url() + "#/x/forms")
+	p.press(".steering", "Add a trial")
+	p.fill("dialog input[name='params/action']", "0.25")
+	p.fill("dialog input[name='params/length']", "0.5")
+	p.fill("dialog input[name='params/firstChild']", "0.75")
+	p.press("dialog", "Add")
+	p.shows(".steering .said", "added trial 1")
+	p.await("!document.querySelector('dialog')")
+	added := answers[map[string]any](t, dir, "trials", "results/forms")[1]["params"].(map[string]any)
+	for name, want := range map[string]float64{"action": 0.25, "length": 0.5, "firstChild": 0.75} {
+		if added[name] != want {
+			t.Errorf("%s is %v, want %v", name, added[name], want)
+		}
+	}
+	p.clean()
+}

@@ -272,10 +272,10 @@ trials: 1
 	run := start(t, dir, "run", "long.yaml", "--serve=127.0.0.1:0")
 	p.open(run.url() + "#/x/long")
 	p.press(".steering", "Add a trial")
-	p.await("document.querySelector('dialog input[name=lr]')?.placeholder === '0.001 to 1, logarithmic'")
+	p.await("document.querySelector('dialog input[name=\"params/lr\"]')?.placeholder === '0.001 to 1, logarithmic'")
 	p.shows("dialog", "only when kind == 1")
 	p.run("choose", chromedp.Evaluate(`{
-		const field = document.querySelector("dialog select[name=kind]");
+		const field = document.querySelector("dialog select[name='params/kind']");
 		field.value = '"1"';
 		field.dispatchEvent(new Event("change", {bubbles: true}));
 	}`, nil))

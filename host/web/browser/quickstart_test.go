@@ -75,7 +75,7 @@ func TestQuickstart(t *testing.T) {
 func steer(p *page) {
 	p.t.Helper()
 	p.press(".steering", "Add a trial")
-	p.fill("dialog input[name=lr]", "0.125")
+	p.fill("dialog input[name='params/lr']", "0.125")
 	p.press("dialog", "Add")
 	p.shows(".steering .said", "added trial ")
 	number := strings.TrimPrefix(p.text(".steering .said"), "✓ added trial ")

@@ -43,7 +43,7 @@ concurrency: 2
 	state(0, "running")
 	p.press(".steer", "Clone")
 	p.shows("dialog", "The new trial starts from this one's checkpoint")
-	p.fill(`dialog input[name="quality"]`, "0.25")
+	p.fill(`dialog input[name="params/quality"]`, "0.25")
 	p.press("dialog", "Clone")
 	p.shows(".steering .said", "added trial 1")
 	p.view("#/x/steered/trials/1")

@@ -32,7 +32,7 @@ export interface Source {
   curves(x: string, metric: string): Promise<Curves>;
   importance(x: string, metric?: string, mode?: string): Promise<Importance>;
   pareto(x: string): Promise<Ranked[]>;
-  lineage(x: string): Promise<{ best: number | null; stretches: Stretch[] }>;
+  lineage(x: string): Promise<{ bests: number[]; stretches: Stretch[] }>;
   resources(x: string): Promise<Resources>;
   timeline(x: string): Promise<Timeline>;
   plugins(x: string): Promise<Plugin[]>;
@@ -82,7 +82,7 @@ export abstract class Paths {
     this.get(at(x, "/importance"), { metric, mode });
   pareto = async (x: string): Promise<Ranked[]> =>
     (await this.get<{ trials: Ranked[] }>(at(x, "/pareto"))).trials;
-  lineage = (x: string): Promise<{ best: number | null; stretches: Stretch[] }> => this.get(at(x, "/lineage"));
+  lineage = (x: string): Promise<{ bests: number[]; stretches: Stretch[] }> => this.get(at(x, "/lineage"));
   resources = (x: string): Promise<Resources> => this.get(at(x, "/resources"));
   timeline = (x: string): Promise<Timeline> => this.get(at(x, "/timeline"), { spread: "true" });
   plugins = async (x: string): Promise<Plugin[]> =>

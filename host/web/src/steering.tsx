@@ -339,13 +339,17 @@ function Point(p: PointProps): JSX.Element {
     </form> : <Waiting error={first.error} />}</Dialog>;
 }
 
+// control names the field of a parameter. No property of a form or an element has a slash in its name: a field with the
+// name of one, such as "action", hides it from the browser and from Preact.
+const control = (q: Parameter): string => `params/${q.name}`;
+
 // Field is a list of choices, or an input that says what may be typed.
 function Field({ of: q, text, empty, on }: { of: Parameter; text: string; empty: string; on: (text: string) => void }): JSX.Element {
   const choices = (q.choices ?? []).map((c) => JSON.stringify(c));
   return <label>{q.name}
-    {q.choices ? <select name={q.name} value={text} onChange={(e) => on(e.currentTarget.value)}><option value="">({empty})</option>
+    {q.choices ? <select name={control(q)} value={text} onChange={(e) => on(e.currentTarget.value)}><option value="">({empty})</option>
       {[...choices, ...(text === "" || choices.includes(text) ? [] : [text])].map((c) => <option key={c} value={c}>{exact(parse(c))}</option>)}</select>
-      : <input name={q.name} value={text} placeholder={range(q)} onInput={(e) => on(e.currentTarget.value)} />}
+      : <input name={control(q)} value={text} placeholder={range(q)} onInput={(e) => on(e.currentTarget.value)} />}
     {q.when ? <span class="quiet">only when {q.when}</span> : null}</label>;
 }
 

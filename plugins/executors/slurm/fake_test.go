@@ -285,6 +285,11 @@ func TestCompleting(t *testing.T) {
 	}{
 		{"0:0", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
 			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it"},
+		// the script of a heterogeneous job is over before its other components are
+		{"0:15", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
+			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it; ExitCode 0:15"},
+		{"143:0", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
+			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it; ExitCode 143:0"},
 		{"1:0", 0, "th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it; " +
 			"ExitCode 1:0"},
 	} {

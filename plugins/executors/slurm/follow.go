@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -287,7 +288,7 @@ const completingFor = 35 * time.Second
 // completing reports whether Slurm may soon say why a job ends: while processes of it live, its state is COMPLETING in
 // any case. The host is told that the lease ends.
 func (e *executor) completing(l *lease, j *job, fields map[string]string) bool {
-	exited := fields["ExitCode"] != "0:0" // then it is the script that has ended the job
+	exited := endedItself(fields["ExitCode"]) // then it is the script that has ended the job
 	if finalState(j, fields) != completing || exited || e.x.Agent == nil || l.told.Kind < sdk.LeaseGranted {
 		return false
 	}
@@ -298,6 +299,15 @@ func (e *executor) completing(l *lease, j *job, fields map[string]string) bool {
 		e.ends(l, e.now(), "Slurm ends the job, as when it is cancelled")
 	}
 	return e.now().Sub(l.completes) < completingFor
+}
+
+// endedItself reports whether an exit code of Slurm, STATUS:SIGNAL, is that of a script that failed. A script that is
+// killed has a signal, or, where the shell waits for what was killed, 128 and the signal. It ends before the job does
+// that has other components to clean up.
+func endedItself(code string) bool {
+	text, signal, _ := strings.Cut(code, ":")
+	status, err := strconv.Atoi(text)
+	return err == nil && status != 0 && status <= 128 && signal == "0"
 }
 
 // notFound begins the exit code of a job without the program of the agent.

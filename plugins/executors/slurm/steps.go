@@ -440,13 +440,13 @@ func (e *steps) report(l *step, event sdk.LeaseEvent) {
 }
 
 // stepWhy returns why a step waits, from the message of srun: step creation temporarily disabled,
-// retrying (REASON).
+// retrying (REASON). In a full allocation srun waits for minutes before it prints that.
 func stepWhy(words string) string {
 	if _, reason, ok := strings.Cut(words, "retrying ("); ok {
 		reason, _, _ = strings.Cut(reason, ")")
 		return "Slurm: " + reason + " (other steps of the allocation use what it needs)"
 	}
-	return "Slurm starts the step"
+	return "Slurm starts the step once the allocation has room for it"
 }
 
 // Close implements io.Closer. The steps continue.

@@ -10,6 +10,7 @@ import { useData, useTicks } from "../live";
 import { made, Outcome } from "../outcome";
 import { wide } from "../plot/axes";
 import { Lines, Names } from "../plot/lines";
+import { useUsual } from "../plot/usual";
 import { href } from "../route";
 import type { Source } from "../source";
 import { Card, Choice, Front, MeanOf, Old, Value, Waiting } from "../ui";
@@ -59,12 +60,14 @@ export function Compare({ names }: { names: string[] }): JSX.Element {
 // Best is the best so far of one objective, of all experiments that have it.
 function Best({ of, by, unit }: { of: Course[]; by: "time" | "trials"; unit: Unit }): JSX.Element {
   const { metric, mode } = of[0]!.history;
-  return <Card title={`Best ${metric} so far (${mode})`}>
-    <Lines label={`Best ${metric} so far of ${of.map((c) => c.name).join(", ")}`} xLabel={by === "time" ? unit.name : "trials that have ended"} yLabel={metric} height={340}
-      yLog={wide(of.flatMap((c) => c.history.steps.map((s) => toNumber(s.best))))}
+  const bests = of.flatMap((c) => c.history.steps.map((s) => toNumber(s.best)));
+  const { range, choice, note } = useUsual(bests);
+  return <Card title={`Best ${metric} so far (${mode})`} aside={choice}>
+    <Lines range={range} label={`Best ${metric} so far of ${of.map((c) => c.name).join(", ")}`} xLabel={by === "time" ? unit.name : "trials that have ended"} yLabel={metric} height={340}
+      yLog={wide(range ?? bests)}
       lines={of.map(({ name, tone, history: h }) => ({ name, tone, strong: true, step: true, end: "done", ys: h.steps.map((s) => toNumber(s.best)),
         xs: h.steps.map((s) => (by === "time" ? toNumber(s.at_s) / unit.seconds : s.trials_ended)) }))} />
-    <Names of={of} /></Card>;
+    {note}<Names of={of} /></Card>;
 }
 
 // bestIn is the trial with the best value of an objective: of several ones, it is on the front.

@@ -10,14 +10,15 @@ import { useData } from "../live";
 import { wide } from "../plot/axes";
 import type { Line } from "../plot/lines";
 import { Lines } from "../plot/lines";
+import { Far, usual } from "../plot/usual";
 import { href } from "../route";
 import { Card, Choice, Select, Waiting } from "../ui";
 
 // Scale is which axes are logarithmic.
 type Scale = "" | "x" | "y" | "xy";
 
-// Part is what of the values is shown: all, or where the better half of the trials ends.
-type Part = "" | "half";
+// Part is what of the values is shown: all but those far from all others, all, or where the better half of the trials ends.
+type Part = "" | "all" | "half";
 
 interface Data {
   space: Space;
@@ -43,19 +44,23 @@ export function Curves({ x, version }: { x: string; version: number }): JSX.Elem
   const { space, curves } = data;
   const { best } = curves;
   const low = curves.trials.some((c) => c.values.some((v) => toNumber(v) <= 0)) ? `${curves.metric} has values of 0 or less` : undefined;
-  const scale = wanted ?? (wide(curves.trials.flatMap((c) => c.values.map(toNumber))) ? "y" : "");
+  const values = curves.trials.flatMap((c) => c.values.map(toNumber));
+  const found = usual(values);
+  const range = part === "" ? found.range : undefined;
+  const scale = wanted ?? (wide(range ?? values) ? "y" : "");
   const mode = space.objectives.find((o) => o.metric === curves.metric)?.mode;
   const aside = <div class="row"><Select label="metric" of={source.offered(x, "curves", space.metrics)} chosen={curves.metric} on={choose} />
-    <Choice label="values" of={[["", "all values"], ["half", "better half", mode ? undefined : `nothing says which ${curves.metric} is better`]]}
-      chosen={mode ? part : ""} on={setPart} />
+    <Choice label="values" of={[...(found.range ? [["", "usual values"], ["all", "all values"]] as const : [["", "all values"]] as const), ["half", "better half", mode ? undefined : `nothing says which ${curves.metric} is better`]]}
+      chosen={part === "half" && !mode || part === "all" && !found.range ? "" : part} on={setPart} />
     <Choice label="logarithmic axes" of={[["", "linear"], ["x", "log x"], ["y", "log y", low], ["xy", "log both", low]]} chosen={scale} on={setScale} /></div>;
   const rungs = space.rungs.map((r) => r.iteration);
   return <Card title="Learning curves" id="curves" aside={aside}>
     {curves.trials.length === 0 ? <p class="quiet">No trial has reported a result yet.</p> : <>
       <Lines label={`${curves.metric} of ${plural(curves.trials.length, "trial")} by iteration`} xLabel="iteration"
         yLabel={curves.metric} xLog={scale.includes("x")} yLog={scale.includes("y")} rungs={rungs} height={340}
-        range={mode && part === "half" ? better(curves.trials, mode) : undefined}
+        range={mode && part === "half" ? better(curves.trials, mode) : range}
         lines={curves.trials.map((c) => line(c, best, repeats(space)))} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
+      {range ? <Far of={found} /> : null}
       <p class="quiet">{curves.trials.length < curves.total ? `${curves.trials.length} of ${plural(curves.total, "trial")}, the best among them. ` : ""}
         ✕ stopped early · <span class="state-error">✕ failed</span>{" "}· ● finished{curves.trials.some((c) => endOf(c) === "open") ? " · ○ not ended" : ""}{!curves.trials.some((c) => best.includes(c.number)) ? "" : repeats(space) > 1 ? "; the bold lines are the runs of the best suggestion, ★" : "; the bold line is the best trial, ★"}
         {rungs.length > 0 ? `; dashed: where the scheduler stopped trials early or paused them, at ${rungs.join(", ")}` : ""}. Click a line to see its trial; on the plot, arrow keys go from trial to trial, and Enter opens one.</p></>}

@@ -16,7 +16,8 @@ import { useSpace } from "./curves";
 import { shades } from "./data";
 
 interface Lineage {
-  best: number | null;
+  // bests are the best stretch, or those of the runs of the best suggestion.
+  bests: number[];
   stretches: Stretch[];
 }
 
@@ -29,7 +30,7 @@ export function LineagePage({ x, watched }: PageProps): JSX.Element {
     <p class="quiet" id="copied">{copied.length === 0 ? "No trial has continued from another one." : `${plural(copied.length, "time")} a trial continued from another one.`}{" "}
       <Untrained x={x} version={watched.version} /></p>
     <Card title="Trials by iteration" id="lineage"><Chart x={x} of={data} /></Card>
-    <Schedule x={x} of={data} />
+    {data.bests.map((best) => <Schedule key={best} x={x} of={data} best={best} />)}
     {copied.length > 0 ? <Steps x={x} of={copied} all={data.stretches} /> : null}</>;
 }
 
@@ -78,10 +79,10 @@ function other(s: Stretch, list: Stretch[]): number | undefined {
   return from === s.number ? undefined : from;
 }
 
-// ancestry is how the best stretch came about, the first one first. A parent is an index in the list.
-function ancestry({ best, stretches }: Lineage): Stretch[] {
+// ancestry is how a stretch came about, the first one first. A parent is an index in the list.
+function ancestry({ stretches }: Lineage, best: number): Stretch[] {
   const out: Stretch[] = [];
-  for (let at = best; at !== null; at = stretches[at]?.parent ?? null) {
+  for (let at: number | null = best; at !== null; at = stretches[at]?.parent ?? null) {
     const s = stretches[at];
     if (!s || out.length > stretches.length) break;
     out.unshift(s);
@@ -97,7 +98,7 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   const mode = space?.objectives[0]?.mode;
   const shade = new Map(shades(of.stretches.map((s) => s.value), mode === "max" ? 1 : -1).map((v, i) => [of.stretches[i]!, v]));
   const each = Math.max(2, Math.min(18, 560 / Math.max(1, numbers.length)));
-  const best = new Set(ancestry(of));
+  const best = new Set(of.bests.flatMap((b) => ancestry(of, b)));
   let at: Axis | undefined;
   const y = (n: number): number => 12 + (rows.get(n) ?? 0) * each + each / 2;
   const draw = (s: Surface): void => {
@@ -114,7 +115,7 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   };
   const find = (px: number, py: number): Spot | undefined => {
     const t = of.stretches.find((c) => at && Math.abs(y(c.number) - py) < Math.max(3, each / 2) && px >= at.at(c.from) && px <= at.at(c.to));
-    return t && { x: px, y: py, trial: t.number, lines: [`trial ${t.number}, ${t.from} to ${t.to}`, ...(other(t, of.stretches) === undefined ? [] : [`from trial ${other(t, of.stretches)}`]),
+    return t && { x: px, y: py, trial: t.number, lines: [`trial ${t.number}${t.suggestion === undefined ? "" : ` of suggestion ${t.suggestion}`}, ${t.from} to ${t.to}`, ...(other(t, of.stretches) === undefined ? [] : [`from trial ${other(t, of.stretches)}`]),
       ...(t.reason ? [t.reason] : []), ...Object.entries(flat(t.params, space)).map(([k, v]) => `${k}: ${value(v)}`)] };
   };
   return <><Canvas label={`${plural(of.stretches.length, "part")} of ${plural(numbers.length, "trial")}, ${best.size} of them on the way to the best`} height={Math.round(numbers.length * each) + 60} draw={draw} find={find}
@@ -148,8 +149,9 @@ function drawDescent({ ctx, theme }: Surface, x: number, from: number, to: numbe
   ctx.fill();
 }
 
-function Schedule({ x, of }: { x: string; of: Lineage }): JSX.Element | null {
-  const list = ancestry(of);
+// Schedule is how the best came about; of the best suggestion each run has its own.
+function Schedule({ x, of, best }: { x: string; of: Lineage; best: number }): JSX.Element | null {
+  const list = ancestry(of, best);
   const space = useSpace(x).data;
   if (list.length < 2 || !space) return null; // nothing changed on the way to the best
   const repeat = repeats(space);
@@ -157,7 +159,7 @@ function Schedule({ x, of }: { x: string; of: Lineage }): JSX.Element | null {
   const names = [...new Set(list.flatMap((s) => Object.keys(flat(s.params, space))))];
   // a trial that another one took over may have trained on: the schedule has what it did until then
   const until = list.map((s, i) => Math.min(s.to, list[i + 1]?.from ?? s.to));
-  return <Card title={repeat > 1 ? `The schedule of trial ${one}, a run of the best suggestion` : "The schedule of the best trial"} id="schedule">
+  return <Card title={repeat > 1 ? `The schedule of trial ${one}, a run of the best suggestion` : "The schedule of the best trial"} id={best === of.bests[0] ? "schedule" : undefined}>
     {space.objectives.length > 1 ? <p class="quiet">There are several objectives; this is the best trial by the first one, {space.objectives[0]!.metric}.</p> : null}
     <div class="scroll"><table>
     <thead><tr><th>iterations</th><th>trial</th><th>value</th>{names.map((n) => <th key={n}>{n}</th>)}<th>why</th></tr></thead>

@@ -11,6 +11,7 @@ import { useData } from "../live";
 import { ended, Outcome, terminated, whole } from "../outcome";
 import { wide } from "../plot/axes";
 import { Lines } from "../plot/lines";
+import { useUsual } from "../plot/usual";
 import { href } from "../route";
 import type { Made } from "../source";
 import { Card, Choice, Code, Copy, Counted, Facts, Front, LastSeen, MeanOf, Starred, Value, Waiting } from "../ui";
@@ -208,12 +209,14 @@ function ends({ steps }: HistoryOf): JSX.Element {
 
 // HistoryPlot has a point for each trial, and a line for the best.
 export function HistoryPlot({ of: { steps, metric }, by, x, best, repeat = 1 }: { of: HistoryOf; by: By; x: string; best?: number; repeat?: number }): JSX.Element {
+  const values = steps.map((s) => toNumber(s.value));
+  const { range, choice, note } = useUsual(values);
   if (steps.length === 0) return <p class="quiet">There is no finite value yet.</p>;
   const last = steps[steps.length - 1];
   const unit = unitOf(Math.max(0, ...steps.map((s) => toNumber(s.at_s))));
   const xs = steps.map((s) => (by === "time" ? toNumber(s.at_s) / unit.seconds : s.trials_ended));
-  return <Lines label={`Best ${metric} so far: ${number(last?.best)}`} xLabel={by === "time" ? unit.name : "trials that have ended"}
-    yLabel={metric} yLog={wide(steps.map((s) => toNumber(s.value)))} height={240} pick={(n) => { location.hash = href(["x", x, "trials", n]); }}
+  return <>{choice}<Lines label={`Best ${metric} so far: ${number(last?.best)}`} range={range} xLabel={by === "time" ? unit.name : "trials that have ended"}
+    yLabel={metric} yLog={wide(range ?? values)} height={240} pick={(n) => { location.hash = href(["x", x, "trials", n]); }}
     lines={[...steps.map((s, i) => ({ name: repeat > 1 ? `suggestion ${s.number / repeat}` : `trial ${s.number}`, trial: s.number, xs: [xs[i] ?? NaN], ys: [toNumber(s.value)], best: s.number === best, end: endOf(s) })),
-      { name: "best so far", xs, ys: steps.map((s) => toNumber(s.best)), strong: true, step: true }]} />;
+      { name: "best so far", xs, ys: steps.map((s) => toNumber(s.best)), strong: true, step: true }]} />{note}</>;
 }

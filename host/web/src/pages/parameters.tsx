@@ -11,6 +11,7 @@ import { useData } from "../live";
 import { wide } from "../plot/axes";
 import { Hatched, Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
+import { useUsual } from "../plot/usual";
 import { href, setQuery, useRoute } from "../route";
 import { Card, compared, Counted, Crossed, Failure, Select, Starred, Waiting } from "../ui";
 import { better, column, failed, extent, metricOf, shades, useTable } from "./data";
@@ -41,6 +42,7 @@ function Parameters({ x, data, metric, shares, watched }: PageProps & { data: Ta
     .filter((n) => data.space.parameters.some((p) => p.name === n));
   const repeat = repeats(data.space);
   const best = leaderOf(data.points.best, repeat);
+  const { range, choice, note } = useUsual(column(data, metric).map((v) => (typeof v === "number" ? v : NaN)));
   return <>
     <div class="row"><h1>Parameters</h1><Select label="metric" of={source.offered(x, "importance", data.space.metrics)} chosen={metric} on={(m) => setQuery({ metric: m })} /></div>
     <Card title="Importance" id="importance">
@@ -53,9 +55,10 @@ function Parameters({ x, data, metric, shares, watched }: PageProps & { data: Ta
         {shares.data.cautions?.length ? <ul class="quiet" id="cautions" aria-label="cautions">{shares.data.cautions.map((c) => <li key={c}>⚠ {c}</li>)}</ul> : null}</> : null}
       {shares.error ? <Basis of={data} early={watched.status?.stopped_early ?? 0} /> : null}</Card>
     <Contour x={x} t={data} metric={metric} names={names} best={best} />
-    <h2>Slices</h2>
+    <div class="row" id="slices"><h2>Slices</h2>{choice}</div>
+    {note}
     {best ? <p class="quiet"><Starred x={x} of={new Set([best.number])} best={best} />.{repeat > 1 ? single : null}<Crossed of={data.points.states} /></p> : null}
-    <div class="slices">{names.map((n) => <Slice key={n} x={x} t={data} metric={metric} name={n} best={best} />)}</div>
+    <div class="slices">{names.map((n) => <Slice key={n} x={x} t={data} metric={metric} name={n} best={best} range={range} />)}</div>
   </>;
 }
 
@@ -84,15 +87,15 @@ function axisOf(t: Table, name: string): { label: string; log?: boolean; choices
   return { label: name, log: p?.log, choices: p?.choices };
 }
 
-function Slice({ x, t, metric, name, best }: { x: string; t: Table; metric: string; name: string; best?: Leader }): JSX.Element {
+function Slice({ x, t, metric, name, best, range }: { x: string; t: Table; metric: string; name: string; best?: Leader; range?: [number, number] }): JSX.Element {
   const runs = runsOf(best);
   const dots = useMemo(() => {
     const [xs, ys] = [column(t, name), column(t, metric)];
     return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], strong: runs.includes(trial), failed: failed(t, i) }))
       .filter((d) => d.x !== undefined && d.y !== undefined);
   }, [t, metric, name, runs.join()]);
-  const log = useMemo(() => wide(column(t, metric)), [t, metric]);
-  return <Card title={name}><Scatter label={`${metric} by ${name}, ${dots.length} trials`} x={axisOf(t, name)} y={{ label: metric, log }} dots={dots} height={230}
+  const log = useMemo(() => wide(range ?? column(t, metric)), [t, metric, range?.join()]);
+  return <Card title={name}><Scatter label={`${metric} by ${name}, ${dots.length} trials`} x={axisOf(t, name)} y={{ label: metric, log, range }} dots={dots} height={230}
     pick={(n) => { location.hash = href(["x", x, "trials", n]); }} /></Card>;
 }
 

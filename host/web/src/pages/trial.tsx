@@ -8,6 +8,7 @@ import type { PageProps } from "../context";
 import { plain, plural, seconds, stateWord, time, value } from "../format";
 import { useAsked, useData, useNow } from "../live";
 import { Lines } from "../plot/lines";
+import { useUsual } from "../plot/usual";
 import { fate } from "../outcome";
 import { href } from "../route";
 import type { TextPath } from "../source";
@@ -132,12 +133,13 @@ function Results({ x, t, version, running }: { x: string; t: Detail; version: nu
   const [chosen, choose] = useState("");
   const objective = useSpace(x).data?.objectives[0]?.metric ?? "";
   const metric = [chosen, objective].find((m) => metrics.includes(m)) ?? metrics[0] ?? "";
+  const { range, choice, note } = useUsual((data ?? []).map((r) => toNumber(r.metrics[metric])));
   if (!data) return <Card title="Results"><Waiting error={error} /></Card>;
   if (data.length === 0) return <Card title="Results"><p class="quiet">{running && !ended(t) ? "The trial has reported nothing yet." : "The trial has reported nothing."}</p></Card>;
-  return <Card title="Results" id="results" aside={<Select label="metric" of={metrics} chosen={metric} on={choose} />}>
-    <Lines label={`${metric} by iteration`} xLabel="iteration" yLabel={metric} height={260}
+  return <Card title="Results" id="results" aside={<div class="row">{choice}<Select label="metric" of={metrics} chosen={metric} on={choose} /></div>}>
+    <Lines range={range} label={`${metric} by iteration`} xLabel="iteration" yLabel={metric} height={260}
       lines={[{ name: metric, strong: true, end: endOf({ state: t.state, stopped: t.stopped_early }), xs: data.map((r) => r.iteration), ys: data.map((r) => toNumber(r.metrics[metric])) }]} />
-    <ResultTable of={data} metrics={metrics} all={t.results} /></Card>;
+    {note}<ResultTable of={data} metrics={metrics} all={t.results} /></Card>;
 }
 
 // ResultTable has the last results first.

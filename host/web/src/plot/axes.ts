@@ -22,6 +22,8 @@ export interface Wanted {
   low?: number;
   high?: number;
   choices?: unknown[];
+  // range is what of the numbers is shown; undefined: all.
+  range?: [number, number];
 }
 
 // told is a value as the axis has it: choices that look alike are told apart.
@@ -36,7 +38,7 @@ export function axis(w: Wanted, range: [number, number]): Axis {
     if (typeof v === "number" && Number.isFinite(v)) numbers.push(v);
     else if (v !== undefined && v !== null && typeof v !== "number") others.push(v);
   }
-  return others.length > 0 ? choices(w, [...others, ...(w.choices ? [] : numbers)], range) : numeric(w, numbers, range);
+  return others.length > 0 ? choices(w, [...others, ...(w.choices ? [] : numbers)], range) : numeric(w, w.range ?? numbers, range);
 }
 
 function choices(w: Wanted, list: unknown[], range: [number, number]): Axis {
@@ -186,6 +188,21 @@ export function star({ ctx, theme }: Surface, x: number, y: number, size = 8): v
   ctx.fillStyle = theme.warm;
   ctx.fill();
 }
+
+// beyond marks at the edge of the plot a place that is above or below it.
+export function beyond({ ctx }: Surface, f: Frame, x: number, y: number, colour: string): void {
+  const [edge, back] = y < f.top ? [f.top + 1, 7] : [f.bottom - 1, -7];
+  ctx.beginPath();
+  ctx.moveTo(x, edge);
+  ctx.lineTo(x - 4, edge + back);
+  ctx.lineTo(x + 4, edge + back);
+  ctx.closePath();
+  ctx.fillStyle = colour;
+  ctx.fill();
+}
+
+// held is a place that a canvas can draw to: very far ones are nearer.
+export const held = (px: number): number => Math.max(-1e5, Math.min(1e5, px));
 
 // clip restricts what is drawn to the frame.
 export function clip(s: Surface, f: Frame, draw: () => void): void {

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { number } from "../format";
 import { NothingDrawn } from "../ui";
 import type { Axis, Frame } from "./axes";
-import { axis, clip, dashes, distinct, drawable, drawAxes, frame, margin, rule, star } from "./axes";
+import { axis, beyond, clip, dashes, distinct, drawable, drawAxes, frame, held, margin, rule, star } from "./axes";
 import { Canvas } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -97,7 +97,7 @@ function drawLines(s: Surface, l: Layout, p: LinesProps): void {
 function starred(s: Surface, l: Layout, line: Line): void {
   const n = line.xs.length - 1;
   const [x, y] = [l.x.at(line.xs[n]), l.y.at(line.ys[n])];
-  if (Number.isFinite(x) && shown(l, y)) star(s, x, y);
+  if (Number.isFinite(x) && !Number.isNaN(y)) star(s, x, inside(l, y)); // the best is seen also where its value is not
 }
 
 function drawLine(s: Surface, l: Layout, line: Line, colour: string, width: number): void {
@@ -108,7 +108,7 @@ function drawLine(s: Surface, l: Layout, line: Line, colour: string, width: numb
   let pen = false;
   let before = 0;
   for (let i = 0; i < line.xs.length; i++) {
-    const [x, y] = [l.x.at(line.xs[i]), l.y.at(line.ys[i])];
+    const [x, y] = [l.x.at(line.xs[i]), held(l.y.at(line.ys[i]))];
     if (!Number.isFinite(x) || !Number.isFinite(y)) {
       pen = false;
       continue;
@@ -126,8 +126,9 @@ function drawLine(s: Surface, l: Layout, line: Line, colour: string, width: numb
 // mark draws the end of a line; a line of one point would otherwise not be seen at all.
 function mark(s: Surface, l: Layout, line: Line, colour: string): void {
   const n = line.xs.length - 1;
-  const [x, y] = [l.x.at(line.xs[n]), l.y.at(line.ys[n])];
+  const [x, y] = [l.x.at(line.xs[n]), held(l.y.at(line.ys[n]))];
   if (!Number.isFinite(x) || !Number.isFinite(y)) return;
+  if (!shown(l, y)) return beyond(s, l.f, x, y, line.end === "failed" ? s.theme.bad : colour);
   const { ctx } = s;
   const alpha = ctx.globalAlpha;
   ctx.globalAlpha = Math.max(alpha, 0.4); // where a line ends is seen also where there are very many
@@ -155,6 +156,9 @@ function mark(s: Surface, l: Layout, line: Line, colour: string): void {
 // shown reports whether a height is within the plot, which may leave out a part of the values.
 const shown = ({ f }: Layout, y: number): boolean => y >= f.top && y <= f.bottom;
 
+// inside is a height, or the edge of the plot that is nearest to it.
+const inside = ({ f }: Layout, y: number): number => Math.max(f.top, Math.min(f.bottom, y));
+
 const byX = bisector((v: number) => v).center;
 
 // nearest finds the point of a line that is closest to a place, within a few pixels.
@@ -163,7 +167,9 @@ function nearest(p: LinesProps, l: Layout, px: number, py: number): Spot | undef
   let least = 14 * 14;
   for (const line of p.lines) {
     const i = byX(line.xs, l.x.invert(px));
-    const [x, y] = [l.x.at(line.xs[i]), l.y.at(line.ys[i])];
+    const [x, at] = [l.x.at(line.xs[i]), l.y.at(line.ys[i])];
+    const last = i === line.xs.length - 1; // it has a mark at the edge
+    const y = last ? inside(l, at) : at;
     const d = (x - px) ** 2 + (y - py) ** 2 * (line.step ? 0.1 : 1);
     if (d < least && shown(l, y)) {
       least = d;
@@ -176,10 +182,10 @@ function nearest(p: LinesProps, l: Layout, px: number, py: number): Spot | undef
 // ends are those of the lines of trials, by their numbers.
 function ends(p: LinesProps, l: Layout): Spot[] {
   const spots = p.lines.filter((line) => line.trial !== undefined).map((line) => spotOf(p, l, line, line.xs.length - 1));
-  return spots.filter((s) => Number.isFinite(s.x) && shown(l, s.y)).sort((a, b) => (a.trial ?? 0) - (b.trial ?? 0));
+  return spots.filter((s) => Number.isFinite(s.x) && Number.isFinite(s.y)).sort((a, b) => (a.trial ?? 0) - (b.trial ?? 0));
 }
 
-const spotOf = (p: LinesProps, l: Layout, line: Line, i: number): Spot => ({ x: l.x.at(line.xs[i]), y: l.y.at(line.ys[i]),
+const spotOf = (p: LinesProps, l: Layout, line: Line, i: number): Spot => ({ x: l.x.at(line.xs[i]), y: inside(l, l.y.at(line.ys[i])),
   trial: line.trial, lines: [line.name, `${p.xLabel}: ${number(line.xs[i])}`, `${p.yLabel}: ${number(line.ys[i])}`] });
 
 // Spark is a small line without axes.

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { number } from "../format";
 import { NothingDrawn } from "../ui";
 import type { Axis, Frame, Wanted } from "./axes";
-import { axis, clip, drawable, drawAxes, frame, graded, margin, star, told, tone } from "./axes";
+import { axis, beyond, clip, drawable, drawAxes, frame, graded, margin, star, told, tone } from "./axes";
 import { Canvas } from "./canvas";
 import type { Spot, Surface } from "./canvas";
 
@@ -40,6 +40,8 @@ interface Layout {
   x: Axis;
   y: Axis;
   at: Float64Array;
+  // beyond are the dots that are above or below the plot, with their heights; in at they are at its edge.
+  beyond: Map<number, number>;
 }
 
 function layout(p: ScatterProps, s: Surface): Layout {
@@ -48,11 +50,14 @@ function layout(p: ScatterProps, s: Surface): Layout {
   const f = frame(s.w, s.h, margin(s, y));
   const x = axis({ ...p.x, values: p.dots.map((d) => d.x) }, [f.left, f.right]);
   const at = new Float64Array(p.dots.length * 2);
+  const out = new Map<number, number>();
   p.dots.forEach((d, i) => {
     at[2 * i] = x.at(d.x) + spread(x, d.trial);
-    at[2 * i + 1] = y.at(d.y) + spread(y, d.trial * 7);
+    const up = y.at(d.y) + spread(y, d.trial * 7);
+    if (p.y.range && (up < f.top || up > f.bottom)) out.set(i, up);
+    at[2 * i + 1] = p.y.range ? Math.max(f.top, Math.min(f.bottom, up)) : up;
   });
-  return { f, x, y, at };
+  return { f, x, y, at, beyond: out };
 }
 
 // spread keeps dots of one choice from hiding each other, and those of different choices apart; a dot is always at the
@@ -87,6 +92,8 @@ function drawDots(s: Surface, l: Layout, p: ScatterProps): void {
   p.dots.forEach((d, i) => {
     if (d.strong) strong.push(i);
     s.ctx.fillStyle = d.shade === undefined ? s.theme.accent : tone(d.shade, s.theme);
+    const up = l.beyond.get(i);
+    if (up !== undefined) return beyond(s, l.f, l.at[2 * i]!, up, d.failed ? s.theme.bad : s.theme.accent);
     if (d.failed) return cross(s, l.at[2 * i]!, l.at[2 * i + 1]!, size);
     s.ctx.fillRect(l.at[2 * i]! - size / 2, l.at[2 * i + 1]! - size / 2, size, size);
     if (p.field && !many) edge(s, l.at[2 * i]!, l.at[2 * i + 1]!, size);
