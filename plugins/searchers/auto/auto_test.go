@@ -412,3 +412,5 @@ func TestCancelled(t *testing.T) {
 
 // B-152
 func TestOneIteration(t *testing.T) { OneIteration(t, Plugin) }
+
+func TestValuesMissing(t *testing.T) { ValuesMissing(t, Plugin) }

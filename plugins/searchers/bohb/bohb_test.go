@@ -186,3 +186,27 @@ func TestOptionMessages(t *testing.T) {
 		}
 	}
 }
+
+func TestValuesMissing(t *testing.T) { searchtest.ValuesMissing(t, Plugin) }
+
+// A model has good trials: those without a finite loss are none, however many have ended.
+func TestGoodOnesHaveValues(t *testing.T) {
+	s := searchtest.Open(t, Plugin, searchtest.Reals(1, 0, 1), "{}", 1).(*searcher)
+	end := func(trial int, loss float64) {
+		e := searchtest.Completed(trial, loss)
+		e.Iteration = 1
+		searchtest.Observe(t, s, searchtest.Added(trial, space.Point{float64(trial) / 100}), e)
+	}
+	for i := range 30 {
+		end(i, math.Inf(1))
+	}
+	if s.history.model(s.Good) != nil {
+		t.Error("a model without a value")
+	}
+	end(30, 1)
+	end(31, 2)
+	m := s.history.model(s.Good)
+	if m == nil || len(m.good.rows) != 2 || m.good.rows[0][0] != 0.30 || len(m.bad.rows) != 30 {
+		t.Errorf("%+v", m)
+	}
+}

@@ -112,26 +112,36 @@ func (h *history) add(iteration uint64, r result) {
 // least returns the minimum number of rows of a density.
 func (h *history) least() int { return max(h.points, len(h.space.Params)+1) }
 
-// enough reports whether there are enough trials for both densities.
-func (h *history) enough(b *budget) bool { return len(b.results) >= h.least()+2 }
+// enough reports whether there are enough trials for both densities: good ones have a finite loss.
+func (h *history) enough(b *budget) bool {
+	return len(b.results) >= h.least()+2 && b.finite() >= h.least()
+}
+
+// finite returns the number of results with a finite loss.
+func (b *budget) finite() int {
+	n, _ := slices.BinarySearchFunc(b.results, math.Inf(1), func(r result, x float64) int {
+		return cmp.Compare(r.loss, x)
+	})
+	return n
+}
 
 // model returns the model of the largest budget that has one, or nil.
 func (h *history) model(good float64) *model {
 	b := h.budgets[h.largest]
-	if b == nil {
+	if b == nil || !h.enough(b) {
 		return nil
 	}
 	if b.cache == nil {
-		b.cache = h.fit(b.results, good)
+		b.cache = h.fit(b, good)
 	}
 	return b.cache
 }
 
-// fit returns the densities of the best trials and of the rest, which overlap if there are few
-// trials.
-func (h *history) fit(results []result, good float64) *model {
-	n := len(results)
-	best := min(n, max(h.least(), int(good*float64(n))))
+// fit returns the densities of the best trials, which all have a finite loss, and of the rest. They overlap if
+// there are few trials.
+func (h *history) fit(b *budget, good float64) *model {
+	results, n := b.results, len(b.results)
+	best := min(b.finite(), max(h.least(), int(good*float64(n))))
 	rest := min(n, max(h.least(), n-best))
 	return &model{
 		good: newDensity(h.space, results[:best], h.width),

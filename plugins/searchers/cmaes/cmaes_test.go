@@ -158,3 +158,5 @@ func BenchmarkSuggest(b *testing.B) {
 		})
 	}
 }
+
+func TestValuesMissing(t *testing.T) { ValuesMissing(t, Plugin) }

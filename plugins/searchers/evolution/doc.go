@@ -11,6 +11,7 @@
 // A choice changes to another category. A number moves by a normally distributed step in the unit
 // coordinate, reflected at the ends, or by its smallest step if nothing would change; one in ten is
 // drawn again. Parameters that exist because of the change are drawn at random; the others keep
-// their values. Failed trials and those without a finite loss lose every comparison; with several
-// objectives the winner is drawn from the trials that no other of the few dominates.
+// their values. Failed trials and those without a finite loss lose every comparison; if none of
+// the few has one, the point is random. With several objectives the winner is drawn from the trials that no
+// other of the few dominates.
 package evolution

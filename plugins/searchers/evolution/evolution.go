@@ -25,7 +25,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "evolution",
-		Version: "1.0.0",
+		Version: "1.1.0",
 		Summary: "Changes one parameter of the best of a few recent trials (regularised evolution); for irregular " +
 			"spaces.",
 		Options: declared.Schema(),
@@ -103,25 +103,25 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 			if len(s.population) < s.Population || try >= maxChildren {
 				return s.space.Draw(rng)
 			}
-			return s.child(s.parent(rng), request.Given, rng)
+			if parent := s.parent(rng); parent != nil {
+				return s.child(parent, request.Given, rng)
+			}
+			return s.space.Draw(rng)
 		})
 	})
 }
 
-// parent returns the winner of a tournament.
+// parent returns the winner of a tournament, or nil if none of the few has a finite loss.
 func (s *searcher) parent(rng *rand.Rand) space.Point {
 	var few []pareto.Scored
-	loser := 0
 	for range s.Tournament {
 		i := rng.IntN(len(s.population))
 		if o := s.population[i]; o.Finite() {
 			few = append(few, pareto.Scored{Trial: i, Losses: o.Losses})
-		} else {
-			loser = i
 		}
 	}
 	if len(few) == 0 {
-		return s.population[loser].Point
+		return nil
 	}
 	front := pareto.Layers(few, 1)[0]
 	return s.population[front[rng.IntN(len(front))].Trial].Point

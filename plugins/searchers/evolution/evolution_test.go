@@ -73,7 +73,7 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// Failures and infinite losses lose; if there is nothing else, one of them is chosen.
+// Failures and infinite losses lose; nothing is learnt from them alone.
 func TestFailuresLose(t *testing.T) {
 	s := searchtest.Open(t, Plugin, searchtest.Reals(1, 0, 1), `{"population": 4, "tournament": 4}`, 1).(*searcher)
 	for i, loss := range []float64{math.Inf(1), math.NaN(), math.Inf(-1)} {
@@ -81,11 +81,13 @@ func TestFailuresLose(t *testing.T) {
 	}
 	searchtest.Observe(t, s, searchtest.Added(3, space.Point{0.9}), sdk.Event{Kind: sdk.TrialFailed, Trial: 3})
 	rng := space.NewRand(1)
-	s.parent(rng)
+	if parent := s.parent(rng); parent != nil {
+		t.Errorf("%v has no value", parent)
+	}
 	searchtest.Observe(t, s, searchtest.Added(4, space.Point{0.5}), searchtest.Completed(4, 1e300))
 	wins := 0
 	for range 100 {
-		if s.parent(rng)[0] == 0.5 {
+		if parent := s.parent(rng); parent != nil {
 			wins++
 		}
 	}
@@ -131,3 +133,5 @@ func BenchmarkSuggest(b *testing.B) {
 		searchtest.Suggest(b, s, searchtest.Request(1, 200+i))
 	}
 }
+
+func TestValuesMissing(t *testing.T) { searchtest.ValuesMissing(t, Plugin) }

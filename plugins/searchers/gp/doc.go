@@ -5,12 +5,13 @@
 // # Method
 //
 // Until startup trials have finished with a finite result, points are those of a Sobol sequence, with
-// one objective in the middle three fifths of each number's range. Then, for each suggestion:
+// one objective in the middle three fifths of each number's range, until a trial fails or ends without
+// a finite loss, or four times as many points have no result yet. Then, for each suggestion:
 //
 //   - Losses are warped with the power transform of Yeo and Johnson (2000), with the power from 0
 //     to 1 that makes them most nearly normal, so that huge losses do not hide differences
-//     between good ones. Trials that failed or have an infinite loss count as the worst finite
-//     one.
+//     between good ones. Trials that failed, ended without a result or have an infinite loss
+//     count as the worst finite one.
 //   - The kernel is a Matérn kernel of smoothness 5/2 with a length scale for each parameter.
 //     Two categories are equal or not. A parameter that does not exist has the middle of its
 //     range; a choice that does not exist has a category of its own. Branches are distinguished

@@ -504,3 +504,5 @@ func TestFewAreEnough(t *testing.T) {
 		t.Errorf("%s count", got)
 	}
 }
+
+func TestValuesMissing(t *testing.T) { ValuesMissing(t, Plugin) }

@@ -17,7 +17,9 @@ type trial struct {
 	// losses are those that are compared, or nil; not finite if the trial failed.
 	losses   []float64
 	reported bool
-	failed   bool
+	// finite: its last losses are.
+	finite bool
+	failed bool
 	// ended: it ended or paused once, with a result or a failure.
 	ended   bool
 	seconds float64
@@ -37,6 +39,8 @@ type history struct {
 	// finite losses.
 	ended, counted, stopped []int
 	finite                  int
+	// missed: a trial failed, or ended without a finite loss.
+	missed bool
 	// revisions counts replaced results.
 	revisions int
 	// pending are the trials without a result that counts.
@@ -96,7 +100,7 @@ func (h *history) add(number uint32, x []float64) {
 func (h *history) follow(i int, e *sdk.Event) {
 	t := &h.trials[i]
 	if len(e.Losses) > 0 {
-		t.reported = true
+		t.reported, t.finite = true, outcomes.Finite(e.Losses)
 		h.fidelity.Report(i, e.Iteration, slices.Clone(e.Losses))
 	}
 	if e.Seconds > t.seconds && !math.IsInf(e.Seconds, 1) {
@@ -107,16 +111,28 @@ func (h *history) follow(i int, e *sdk.Event) {
 		if t.ended {
 			h.count(i)
 		}
-	case sdk.TrialFailed:
-		t.failed = true
+	case sdk.TrialFailed, sdk.TrialCompleted:
+		t.failed = t.failed || e.Kind == sdk.TrialFailed || !t.reported
+		h.missed = h.missed || t.failed || !t.finite
 		h.settle(i, e.Kind)
-	case sdk.TrialPaused, sdk.TrialRemoved, sdk.TrialCompleted:
+	case sdk.TrialPaused, sdk.TrialRemoved:
 		h.settle(i, e.Kind)
 	}
 }
 
-// settle removes a trial from the pending ones and counts it, if it has a result or failed. A trial
-// removed before its first result is ignored.
+// valueless returns how many trials, and suggestions that are to become some, have no finite loss.
+func (h *history) valueless() int {
+	n := len(h.asked)
+	for i := range h.trials {
+		if !h.trials[i].finite {
+			n++
+		}
+	}
+	return n
+}
+
+// settle removes a trial from the pending ones and counts it, if it has a result or failed, as one did that
+// completed without a result. A trial removed before its first result is ignored.
 func (h *history) settle(i int, kind sdk.EventKind) {
 	if k := slices.Index(h.pending, i); k >= 0 {
 		h.pending = slices.Delete(h.pending, k, k+1)
@@ -125,7 +141,7 @@ func (h *history) settle(i int, kind sdk.EventKind) {
 	if !t.reported && !t.failed {
 		return
 	}
-	if kind != sdk.TrialFailed && h.fidelity.End(i, kind == sdk.TrialPaused) {
+	if !t.failed && h.fidelity.End(i, kind == sdk.TrialPaused) {
 		h.recount()
 	}
 	if !t.ended {

@@ -7,6 +7,9 @@ package gp
 const (
 	// inner is the share of each range, around its middle, that the first points are in.
 	inner = 0.6
+	// mostValueless is up to how many points without a value yet, in multiples of startup, points are there: results
+	// may never come.
+	mostValueless = 4
 	// bend is by how much the loss at a bound of a number is expected to be above that in the middle, in standard
 	// deviations of the warped losses.
 	bend bowl = 0.2

@@ -17,7 +17,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "gp",
-		Version: "1.5.0",
+		Version: "1.6.0",
 		Summary: "Models results as a Gaussian process and suggests the largest expected improvement: for " +
 			"expensive trials.",
 		Options: declared.Schema(),
@@ -117,8 +117,16 @@ func (s *searcher) suggest(request sdk.Request) (space.Point, error) {
 // even returns the coordinate of parameter i of an evenly distributed point.
 func (s *searcher) even(trial uint32, i int) float64 {
 	u := s.sequence.At(trial, i)
-	if s.history.objectives > 1 || s.space.Params[i].Kind == space.Choice || s.history.finite >= s.options.Startup {
+	if s.space.Params[i].Kind == space.Choice || !s.inMiddle() {
 		return u
 	}
 	return toMiddle(u)
+}
+
+// inMiddle reports whether points are those of the beginning, which are in the middle of the ranges: with one
+// objective, until the model is used, a trial has ended without a value, or too many points have none yet.
+func (s *searcher) inMiddle() bool {
+	h := s.history
+	return h.objectives == 1 && h.finite < s.options.Startup && !h.missed &&
+		h.valueless() < mostValueless*s.options.Startup
 }

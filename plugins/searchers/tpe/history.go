@@ -101,10 +101,10 @@ func (h *history) follow(i int, e *sdk.Event) {
 		if t.counted {
 			h.count(i)
 		}
-	case sdk.TrialFailed:
-		t.failed = true
+	case sdk.TrialFailed, sdk.TrialCompleted:
+		t.failed = t.failed || e.Kind == sdk.TrialFailed || !t.reported
 		h.settle(i, e.Kind)
-	case sdk.TrialPaused, sdk.TrialRemoved, sdk.TrialCompleted:
+	case sdk.TrialPaused, sdk.TrialRemoved:
 		h.settle(i, e.Kind)
 	}
 }
@@ -136,8 +136,8 @@ func (h *history) add(number uint32, at []float64) {
 	h.fidelity.Add()
 }
 
-// settle removes a trial from the pending ones and counts it, if it has a result or failed. A trial
-// removed before its first result is ignored.
+// settle removes a trial from the pending ones and counts it, if it has a result or failed, as one did that
+// completed without a result. A trial removed before its first result is ignored.
 func (h *history) settle(i int, kind sdk.EventKind) {
 	if k := slices.Index(h.pending, i); k >= 0 {
 		h.pending = slices.Delete(h.pending, k, k+1)
@@ -145,7 +145,7 @@ func (h *history) settle(i int, kind sdk.EventKind) {
 	if !h.trials[i].reported && !h.trials[i].failed {
 		return
 	}
-	if kind != sdk.TrialFailed && h.fidelity.End(i, kind == sdk.TrialPaused) {
+	if !h.trials[i].failed && h.fidelity.End(i, kind == sdk.TrialPaused) {
 		h.recount()
 	}
 	h.count(i)

@@ -226,3 +226,5 @@ func TestCancelled(t *testing.T) { Cancelled(t, Plugin) }
 
 // B-152
 func TestOneIteration(t *testing.T) { OneIteration(t, Plugin) }
+
+func TestValuesMissing(t *testing.T) { ValuesMissing(t, Plugin) }
