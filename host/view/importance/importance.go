@@ -7,6 +7,13 @@
 // It costs O(trials) for each parameter, treats each parameter by itself, and needs no model of the
 // objective. It does not detect parameters that matter only together, nor parameters that the searcher
 // hardly varied.
+//
+// A conditional parameter is judged among the trials that have it. That is what Optuna's evaluator compares within
+// each regime of conditions since 2026 (Conditional PED-ANOVA: Hyperparameter Importance in Hierarchical & Dynamic
+// Search Spaces, arXiv 2601.20800); whether the parameter exists at all counts as an effect of the choice that it
+// depends on. F. Hutter, H. Hoos and K. Leyton-Brown's fANOVA (2014) has no such rule: programs for it fill the gaps
+// with default values or leave conditional parameters out. Few of the best trials have such a parameter, so that the
+// kernels' width matters most there (bandwidth). bench/RESULTS.md has figures.
 package importance
 
 import (
@@ -52,17 +59,17 @@ func Best(n int, top float64) int { return min(n, int(math.Ceil(top*float64(n)))
 
 // divergence compares the densities of parameter i among the best trials and among all.
 func divergence(s *space.Space, i int, best, all []Trial) float64 {
-	p, q := density(s, i, best), density(s, i, all)
-	if p == nil || q == nil {
+	known, good := coordinates(s, i, all), coordinates(s, i, best)
+	if count(s, i) < 2 || len(good) == 0 {
 		return 0
 	}
+	p, q := density(s, i, good, known), density(s, i, known, known)
 	sum := 0.0
 	for k := range q {
 		d := p[k]/q[k] - 1
 		sum += q[k] * d * d
 	}
-	exist := len(coordinates(s, i, best))
-	return sum * float64(exist) / float64(len(best))
+	return sum * float64(len(good)) / float64(len(best))
 }
 
 // coordinates returns the places of parameter i in [0, 1], where it exists.
@@ -75,20 +82,16 @@ func coordinates(s *space.Space, i int, trials []Trial) (list []float64) {
 	return list
 }
 
-// density returns the probability of each cell: kernels plus one uniform distribution. It is nil if
-// there are no values.
-func density(s *space.Space, i int, trials []Trial) []float64 {
-	list := coordinates(s, i, trials)
+// density returns the probability of each cell for some of the known values: kernels plus one uniform
+// distribution.
+func density(s *space.Space, i int, list, known []float64) []float64 {
 	n := count(s, i)
-	if n < 2 || len(list) == 0 {
-		return nil
-	}
 	masses := slices.Repeat([]float64{1 / float64(n)}, n)
-	add := numeric
 	if s.Params[i].Kind == space.Choice {
-		add = categorical
+		categorical(masses, list)
+	} else {
+		numeric(masses, list, bandwidth(list, known, n))
 	}
-	add(masses, list)
 	floats.Scale(1/floats.Sum(masses), masses)
 	return masses
 }
@@ -117,8 +120,7 @@ func cell(n int, u float64) int { return min(n-1, int(u*float64(n))) }
 const many = 5000
 
 // numeric adds a normal kernel for each value, truncated to the range.
-func numeric(masses, list []float64) {
-	width := bandwidth(list, len(masses))
+func numeric(masses, list []float64, width float64) {
 	if len(list) <= many {
 		for _, u := range list {
 			kernel(masses, u, width, 1)
@@ -150,14 +152,23 @@ func kernel(masses []float64, u, width, n float64) {
 	}
 }
 
-// bandwidth is Scott's rule, robust against outliers, and large enough to keep most of a kernel within
-// a cell.
-func bandwidth(list []float64, n int) float64 {
+// bandwidth is Scott's rule, and large enough to keep most of a kernel within a cell of n.
+//
+// The spread of the list is estimated together with that of all known values, which counts as one value more (the
+// mean of the variances, weighted by their degrees of freedom). One value has no spread of its own and the spread of
+// two says little: kernels as narrow as that would be peaks, far from any other density, and a parameter that few of
+// the best trials have would seem to be the most important one.
+func bandwidth(list, known []float64, n int) float64 {
+	own, prior, free := spread(list), spread(known), float64(len(list)-1)
+	both := math.Sqrt((free*own*own + prior*prior) / (free + 1))
+	return max(1.059*both*math.Pow(float64(len(list)), -0.2), 0.5/1.64/float64(n))
+}
+
+// spread is a standard deviation that is robust against outliers.
+func spread(list []float64) float64 {
 	sorted := slices.Sorted(slices.Values(list))
-	spread := deviation(sorted)
 	iqr := quantile(0.75, sorted) - quantile(0.25, sorted)
-	width := 1.059 * min(spread, iqr/1.34) * math.Pow(float64(len(sorted)), -0.2)
-	return max(width, 0.5/1.64/float64(n))
+	return min(deviation(sorted), iqr/1.34)
 }
 
 // deviation is the standard deviation of a sample.

@@ -115,8 +115,8 @@ func TestManyValues(t *testing.T) {
 		list[i] = rng.Float64() * rng.Float64()
 	}
 	got, want := make([]float64, cells), make([]float64, cells)
-	numeric(got, list)
-	width := bandwidth(list, cells)
+	width := bandwidth(list, list, cells)
+	numeric(got, list, width)
 	for _, u := range list {
 		kernel(want, u, width, 1)
 	}
@@ -142,4 +142,56 @@ func TestStatistics(t *testing.T) {
 			t.Errorf("quantile %v: %v, want %v", p, got, want)
 		}
 	})
+}
+
+// A conditional parameter that few of the best trials have counts by its effect, also among few trials: without effect
+// it does not count for more than one that all trials have, and with a strong one it counts.
+func TestFewTrials(t *testing.T) {
+	s := &space.Space{Params: []space.Param{real("x"), {Name: "o", Kind: space.Choice, Choices: [][]byte{{'0'}, {'1'}}},
+		{Name: "m", Kind: space.Choice, Choices: [][]byte{{'0'}, {'1'}}}, real("C"), real("unused")}}
+	s.Params[3].When = &space.Expr{Op: space.In, Param: 2, Set: []int{0}}
+	for _, c := range []struct {
+		name   string
+		effect float64
+	}{{"unused", 0}, {"weak", 0.3}, {"strong", 3}} {
+		for _, n := range []int{20, 30, 40, 60, 100, 200} {
+			mean, tenth := sharesOf(s, n, func(p space.Point) float64 {
+				away := 0.3 // what it is on average where it exists
+				if !math.IsNaN(p[3]) {
+					away = math.Abs(p[3] - 0.3)
+				}
+				return p[0] + p[1] + c.effect*away
+			})
+			t.Logf("%s, %d trials: x %.0f %%, o %.0f %%, m %.0f %%, C %.0f %%, of a tenth above %.0f %%, unused %.0f %%",
+				c.name, n, 100*mean[0], 100*mean[1], 100*mean[2], 100*mean[3], 100*tenth, 100*mean[4])
+			switch {
+			case c.effect < 1 && (mean[3] > 0.07 || tenth > 0.25):
+				t.Errorf("%s, %d trials: C has %v, and of a tenth of the seeds above %v", c.name, n, mean[3], tenth)
+			case c.effect > 1 && mean[3] < 1.2*mean[4] && n > 20, c.effect > 1 && mean[3] < 0.2 && n >= 100:
+				t.Errorf("%s, %d trials: C has only %v, a parameter without effect %v", c.name, n, mean[3], mean[4])
+			}
+		}
+	}
+}
+
+// sharesOf returns the mean shares for random trials of many seeds, and what the share of the fourth parameter exceeds
+// for a tenth of the seeds.
+func sharesOf(s *space.Space, n int, loss func(space.Point) float64) (mean []float64, tenth float64) {
+	const seeds = 100
+	mean = make([]float64, len(s.Params))
+	var fourth []float64
+	for seed := range uint64(seeds) {
+		rng, trials := space.NewRand(seed), make([]Trial, n)
+		for i := range trials {
+			p := s.Complete(s.Draw(rng))
+			trials[i] = Trial{p, loss(p)}
+		}
+		shares := Shares(s, trials, 0.1)
+		for i, x := range shares {
+			mean[i] += x / seeds
+		}
+		fourth = append(fourth, shares[3])
+	}
+	slices.Sort(fourth)
+	return mean, fourth[seeds*9/10]
 }
