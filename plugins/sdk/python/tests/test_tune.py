@@ -48,8 +48,10 @@ FORMS = [
     (tune.qrandn(1, 2, 0.5), {"normal": [1, 2], "step": 0.5}),
     (tune.randint(0, 10), {"int": [0, 9]}),
     (tune.qrandint(0, 10, 5), {"int": [0, 10], "step": 5}),
+    (tune.qrandint(0, 10), {"int": [0, 9]}),
     (tune.lograndint(1, 101), {"int": [1, 100], "log": True}),
     (tune.qlograndint(2, 64, 2), {"int": [2, 64], "log": True, "step": 2}),
+    (tune.qlograndint(2, 64, 1), {"int": [2, 63], "log": True}),
     (tune.choice(["a", None, 1, 1.5, True]), {"choice": ["a", None, 1, 1.5, True]}),
     (tune.grid_search([1, 2]), {"grid": [1, 2]}),
     (tune.grid_search(i for i in (1, 2)), {"grid": [1, 2]}),  # type: ignore[arg-type]

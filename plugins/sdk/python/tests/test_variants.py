@@ -30,6 +30,8 @@ def space(of: Any) -> Dict[str, Any]:
         "rounded": of.qrandn(3, 2, 0.25),
         "layers": of.lograndint(1, 50),
         "wide": of.qlograndint(4, 512, 4),
+        "ones": of.qrandint(1, 4),
+        "logs": of.qlograndint(1, 4, 1),
         "scale": of.qloguniform(0.01, 10, 0.01),
         "x": of.uniform(-1, 1),
     }

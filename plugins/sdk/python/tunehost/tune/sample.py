@@ -201,8 +201,8 @@ def randint(lower: int, upper: int) -> Integer:
 
 
 def qrandint(lower: int, upper: int, q: int = 1) -> Integer:
-    """An integer from lower to upper (included), rounded to multiples of q."""
-    return Integer(_step(_integers(lower, _whole(upper, "upper"), False), q))
+    """A multiple of q from lower to upper. upper is included unless q is 1, as in Ray."""
+    return Integer(_step(_integers(lower, _last(upper, q), False), q))
 
 
 def lograndint(lower: int, upper: int, base: Optional[float] = None) -> Integer:
@@ -211,8 +211,13 @@ def lograndint(lower: int, upper: int, base: Optional[float] = None) -> Integer:
 
 
 def qlograndint(lower: int, upper: int, q: int, base: Optional[float] = None) -> Integer:
-    """Like lograndint, with upper included, rounded to multiples of q."""
-    return Integer(_step(_integers(lower, _whole(upper, "upper"), True), q))
+    """A multiple of q from lower to upper whose logarithm is uniform. upper is included unless q is 1, as in Ray."""
+    return Integer(_step(_integers(lower, _last(upper, q), True), q))
+
+
+def _last(upper: Any, q: Any) -> int:
+    """The last integer of a range with multiples of q."""
+    return _whole(upper, "upper") - (1 if q == 1 else 0)
 
 
 def choice(categories: Sequence[Any]) -> Categorical:
