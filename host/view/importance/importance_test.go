@@ -147,8 +147,9 @@ func TestStatistics(t *testing.T) {
 // A conditional parameter that few of the best trials have counts by its effect, also among few trials: without effect
 // it does not count for more than one that all trials have, and with a strong one it counts.
 func TestFewTrials(t *testing.T) {
-	s := &space.Space{Params: []space.Param{real("x"), {Name: "o", Kind: space.Choice, Choices: [][]byte{{'0'}, {'1'}}},
-		{Name: "m", Kind: space.Choice, Choices: [][]byte{{'0'}, {'1'}}}, real("C"), real("unused")}}
+	two := [][]byte{{'0'}, {'1'}}
+	s := &space.Space{Params: []space.Param{real("x"), {Name: "o", Kind: space.Choice, Choices: two},
+		{Name: "m", Kind: space.Choice, Choices: two}, real("C"), real("unused")}}
 	s.Params[3].When = &space.Expr{Op: space.In, Param: 2, Set: []int{0}}
 	for _, c := range []struct {
 		name   string

@@ -9,11 +9,12 @@
 //
 // Until startup trials have finished, points are random. Then the best tenth of the finished trials
 // (gamma, at most max_good) is good, and all others are bad, including those that failed, ended
-// without a result or had an infinite loss, and those without a result yet (liar), so that parallel trials keep a distance. Both
-// groups get a density: a kernel for each trial, which is a product over the parameters of
-// truncated normal distributions, or of a category and a little of the others; and the space's own
-// distribution with prior_weight. Candidates are drawn from the density of the good trials, and the
-// one with the largest ratio of the good to the bad density is suggested.
+// without a result or had an infinite loss, and those without a result yet (liar), so that parallel
+// trials keep a distance. Both groups get a density: a kernel for each trial, which is a product
+// over the parameters of truncated normal distributions, or of a category and a little of the
+// others; and the space's own distribution with prior_weight. Candidates are drawn from the density
+// of the good trials, and the one with the largest ratio of the good to the bad density is
+// suggested.
 //
 // A good trial of rank r (from 1) among k has the weight ln(k+1)-ln(r); its kernels are as wide as
 // the distance to the next good trial, but at least range/(k+2). All bad kernels have the width
