@@ -163,7 +163,7 @@ func TestFewTrials(t *testing.T) {
 				}
 				return p[0] + p[1] + c.effect*away
 			})
-			t.Logf("%s, %d trials: x %.0f %%, o %.0f %%, m %.0f %%, C %.0f %%, of a tenth above %.0f %%, unused %.0f %%",
+			t.Logf("%s, %d trials: x %.0f %%, o %.0f %%, m %.0f %%, C %.0f %% (a tenth above %.0f %%), unused %.0f %%",
 				c.name, n, 100*mean[0], 100*mean[1], 100*mean[2], 100*mean[3], 100*tenth, 100*mean[4])
 			switch {
 			case c.effect < 1 && (mean[3] > 0.07 || tenth > 0.25):
