@@ -31,6 +31,7 @@ func build(p *problems, root *node, set *settings) *Experiment {
 	b := &builder{p, root, &Experiment{}, map[string]bool{}, map[string]bool{}, nil, set.reading >= strictReading,
 		set.reading}
 	b.e.faults = set.reading >= faultReading
+	b.e.defined = set.reading >= definedReading
 	b.shapes()
 	if root.kind != mapKind {
 		return b.e

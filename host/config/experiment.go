@@ -143,6 +143,7 @@ type Origin struct {
 
 	tree    *node
 	faults  bool // an evaluation that fails is an error
+	defined bool // a constraint that cannot be calculated is false
 	reading int  // the version of the reading rules
 }
 

@@ -43,7 +43,9 @@ func (s *settings) placeOf(set string) string {
 //	   condition did not. In a list in brackets within braces a:b is a text; it was a map. A form whose numbers lack
 //	   brackets, {uniform: 0, 1}, is a mistake; it was a group of constants.
 //	   Combinations of a grid that conditions and constraints rule out are no trials; points beyond trials are planned
-const Reading = 5
+//	6: a constraint that divides by zero, or is not a number, is false; it held. A grid whose combinations cannot be
+//	   told within a limit is a mistake; its trials were all combinations
+const Reading = 6
 
 // The versions that brought the rules that are asked for.
 const (
@@ -54,6 +56,7 @@ const (
 	colonReading    = 5
 	bareReading     = 5
 	cellReading     = 5
+	definedReading  = 6
 )
 
 // Recorded reads a file by that version of the reading rules; 0 is the first.

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,6 +72,28 @@ func TestImpossibleConstraints(t *testing.T) {
 		err = errors.Join(tooTight(e), computable(e))
 		if (err != nil) != (want != "") || err != nil && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", constraint, err)
+		}
+	}
+}
+
+// A constraint that divides by zero somewhere, or is not a number, is false there: the user is told where.
+func TestUndefinedConstraints(t *testing.T) {
+	t.Parallel()
+	for constraint, want := range map[string]string{
+		"10 / a > 3":           "a.yaml:5:15: the constraint 10 / a > 3: unknown value (division by zero) where a is 0: ",
+		"!(sqrt(a - 1) > 7.0)": "unknown value (not a number) where a is 0: it is false there, and so would be its negation",
+		"a / c > 1":            "unknown value (division by zero) where a is 2 and c is 0: ",
+		"a != 0 && 10 / a > 3": "",
+		"sqrt(a) < 2.0":        "",
+	} {
+		e, err := config.Parse("a.yaml", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+
+			"trainable: {command: [a]}\nspace: {a: {int: [0, 2]}, c: {int: [0, 1], when: a > 1}}\n"+
+			"constraints: ['"+constraint+"']\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := fmt.Sprint(undefined(e)); !strings.Contains(found, want) || (found == "[]") != (want == "") {
+			t.Errorf("%s: %s, want %s", constraint, found, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,8 +22,8 @@ import (
 // Doubts are warnings of what is valid in the file but surely not meant: about the file alone,
 // and about what is around it.
 func Doubts(o *options.Options, e *config.Experiment) []*config.Error {
-	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), tightSpace(e), hugePlan(e), manyPoints(e),
-		unused(e, o.Mode.Manual), idle(o, e))
+	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), tightSpace(e), undefined(e),
+		hugePlan(e), manyPoints(e), unused(e, o.Mode.Manual), idle(o, e))
 }
 
 func doubt(at config.Pos, format string, args ...any) *config.Error {
@@ -145,4 +146,25 @@ func tightSpace(e *config.Experiment) []*config.Error {
 		return []*config.Error{doubt(e.Constraints[0].Pos, "%v", err)}
 	}
 	return nil
+}
+
+// undefined warns of constraints that are false at some points because they divide by zero there, or are not a number.
+func undefined(e *config.Experiment) (list []*config.Error) {
+	if e.Space == nil {
+		return nil
+	}
+	const draws = 500
+	rng, found := space.NewRand(0), map[config.Pos]error{}
+	for range draws {
+		for at, err := range e.Undefined(e.Space.Draw(rng)) {
+			found[at] = cmp.Or(found[at], err)
+		}
+	}
+	for _, c := range e.Constraints {
+		if err := found[c.Pos]; err != nil {
+			list = append(list, doubt(c.Pos, "the constraint %v: it is false there, and so would be its negation; to "+
+				"say what holds there, write a constraint such as x == 0 || 1 / x > 3", err))
+		}
+	}
+	return list
 }

@@ -91,15 +91,26 @@ func (p *Program) Bool(v Values) (bool, error) {
 	return b, nil
 }
 
-var unknownMessages = []string{"no such attribute", "no such key", "division by zero", "divide by zero",
-	"modulus by zero", "not a number", "undeclared"}
+var (
+	unknownMessages   = []string{"no such attribute", "no such key", "undeclared"}
+	undefinedMessages = []string{"division by zero", "divide by zero", "modulus by zero", "not a number"}
+)
+
+// IsUndefined reports whether an evaluation failed at a value that exists: it cannot be calculated, or has another type
+// than the operation.
+func IsUndefined(err error) bool {
+	return err != nil && (errors.Is(err, ErrUndefined) ||
+		!errors.Is(err, ErrUnknownValue) && !errors.Is(err, ErrUnevaluable))
+}
 
 func (p *Program) evalError(err error) error {
 	msg := readable(err.Error())
-	for _, m := range unknownMessages {
-		if strings.Contains(msg, m) {
-			return fmt.Errorf("%s: %w (%s)", p.line(), ErrUnknownValue, msg)
-		}
+	within := func(m string) bool { return strings.Contains(msg, m) }
+	switch {
+	case slices.ContainsFunc(undefinedMessages, within):
+		return fmt.Errorf("%s: %w (%s)", p.line(), ErrUndefined, msg)
+	case slices.ContainsFunc(unknownMessages, within):
+		return fmt.Errorf("%s: %w (%s)", p.line(), ErrUnknownValue, msg)
 	}
 	if strings.Contains(msg, "no such overload") { // of this type of value: a comparison with it is not true
 		return fmt.Errorf("%s: %s", p.line(), msg)
