@@ -340,7 +340,28 @@ func issue(iss *cel.Issues, src string) error {
 	all := iss.Errors()
 	slices.SortStableFunc(all, func(a, b *common.Error) int { return a.Location.Column() - b.Location.Column() })
 	first := all[0]
+	if strings.Contains(first.Message, "recursion limit exceeded") {
+		return &Error{deepColumn(src), fmt.Sprintf("the expression is nested more than %d deep from here on; write it in "+
+			"several parts, or without brackets that it does not need", maxDepth)}
+	}
 	return &Error{max(first.Location.Column(), 0) + 1, readable(first.Message) + operatorHint(src)}
+}
+
+// deepColumn returns where brackets are nested deeper than the limit; else, where operators are, 1.
+func deepColumn(src string) int {
+	depth, column := 0, 0
+	for _, r := range src {
+		column++
+		switch r {
+		case '(', '[', '{':
+			if depth++; depth > maxDepth {
+				return column
+			}
+		case ')', ']', '}':
+			depth--
+		}
+	}
+	return 1
 }
 
 // operatorHint suggests a replacement for an operator of another language.
