@@ -16,6 +16,7 @@ import (
 func (b *builder) points() {
 	b.e.PointsAreOfGrid = b.reading >= gridReading
 	b.e.PlansWhatCanBe = b.reading >= cellReading
+	b.e.PlansWithinLimits = b.reading >= limitReading
 	n := b.at("points")
 	if n == nil || b.bad["space"] {
 		return

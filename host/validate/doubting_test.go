@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,13 +148,26 @@ func TestComputable(t *testing.T) {
 	}
 }
 
-// A grid of which nothing is left is a mistake; one that is partly left, and more points than trials, are not.
+// large is a grid of a billion combinations with a constraint.
+func large(constraint string) string {
+	text := "space:\n"
+	for name := 'a'; name <= 'i'; name++ {
+		text += fmt.Sprintf("  %c: {grid: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}\n", name)
+	}
+	return text + "constraints: ['" + constraint + "']"
+}
+
+// A grid of which nothing is left is a mistake, and so is one of which nobody can tell what is left; one that is partly left, and more points than trials, are not.
 func TestWhatIsPlanned(t *testing.T) {
 	t.Parallel()
 	const grids, several = "space: {a: {grid: [1, 3]}, b: {grid: [1, 3]}}\n", "points: [{a: 1}, {a: 9}]\n"
 	for keys, want := range map[string]string{
-		grids + "constraints: ['a > b + 2']":                  "no combination of the grid satisfies",
-		grids + "constraints: ['a != b']":                     "",
+		grids + "constraints: ['a > b + 2']":            "no combination of the grid satisfies",
+		grids + "constraints: ['a != b']":               "",
+		large("a + b + c + d + e + f + g + h + i < 9"):  "e:14:15: no combination of the grid satisfies",
+		large("a + b + c + d + e + f + g + h + i < 11"): "",
+		large("(a * b + c * d + e * f + g * h + i) % 7 == 3"): "e:14:15: the grid has 1000000000 combinations, " +
+			"too many to tell which of them the constraints leave",
 		several + "space: {a: {int: [1, 9]}}\ntrials: 1":      "there are 2 points, more than trials (1)",
 		several + "space: {a: {int: [1, 9]}}\ntrials: 2":      "",
 		several + "space: {a: {grid: [1, 9]}}\ntrials: 1":     "",
@@ -168,7 +182,7 @@ func TestWhatIsPlanned(t *testing.T) {
 		if err := tooTight(e); err != nil {
 			got = err.Error()
 		}
-		for _, x := range manyPoints(e) {
+		for _, x := range slices.Concat(manyPoints(e), tightSpace(e), hugePlan(e)) {
 			got += x.Error()
 		}
 		if !strings.Contains(got, want) || (got == "") != (want == "") {

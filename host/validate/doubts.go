@@ -93,7 +93,11 @@ func hugePlan(e *config.Experiment) []*config.Error {
 	if e.Space == nil || n < manyTrials {
 		return nil
 	}
-	size := points.NewPlan(e).Combinations()
+	plan := points.NewPlan(e)
+	if plan.TooMany() {
+		return nil // an error says so
+	}
+	size := plan.Combinations()
 	text := fmt.Sprintf("the experiment has %d trials", n)
 	if n == points.Most {
 		text = fmt.Sprintf("the experiment has at least %d trials", n)
@@ -123,7 +127,11 @@ func manyPoints(e *config.Experiment) []*config.Error {
 // tooTight is the error of constraints under which no draw finds a point, where a searcher
 // has to find trials by drawing. Others may know points that satisfy them.
 func tooTight(e *config.Experiment) error {
-	if points.NewPlan(e).Combinations() == 0 {
+	plan := points.NewPlan(e)
+	if plan.TooMany() {
+		return tooLarge(e)
+	}
+	if plan.Combinations() == 0 {
 		return fmt.Errorf("%s: no combination of the grid satisfies the constraints: loosen them, or give the grid "+
 			"other values", e.Constraints[0].Pos)
 	}
@@ -134,6 +142,17 @@ func tooTight(e *config.Experiment) error {
 		return nil
 	}
 	return list[0]
+}
+
+// tooLarge is the error of a grid of which nobody can tell in time which combinations are trials.
+func tooLarge(e *config.Experiment) error {
+	at, what := e.PosOf("space"), "conditions"
+	if len(e.Constraints) > 0 {
+		at, what = e.Constraints[0].Pos, "constraints"
+	}
+	return fmt.Errorf("%s: the grid has %d combinations, too many to tell which of them the %s leave: give it fewer "+
+		"values, or write choice in place of grid, of which the searcher takes as many as trials says", at,
+		points.GridSize(e.Space), what)
 }
 
 // tightSpace warns where drawing finds no point that satisfies the constraints: most searchers
