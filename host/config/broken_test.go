@@ -82,8 +82,8 @@ func TestDivisionByZeroIsFalse(t *testing.T) {
 	}
 	text = strings.Replace(text, "CONST", "3", 1)
 	_, err := Parse("x.yaml", []byte(text+"points: [{a: 0}]\n"+base))
-	if want := "x.yaml:3:10: the point breaks the constraint 10 / a > 3: unknown value (division by zero)"; err == nil ||
-		!strings.HasPrefix(err.Error(), want) {
+	want := "x.yaml:3:10: the point breaks the constraint 10 / a > 3: unknown value (division by zero)"
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	if _, err := parse(t, text).Adopt([]byte(`{"a": 0}`), 1); !errors.Is(err, ErrRefused) {

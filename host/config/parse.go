@@ -44,8 +44,8 @@ func (s *settings) placeOf(set string) string {
 //	   brackets, {uniform: 0, 1}, is a mistake; it was a group of constants.
 //	   Combinations of a grid that conditions and constraints rule out are no trials; points beyond trials are planned
 //	6: a constraint that divides by zero, or is not a number, is false; it held. A grid whose combinations cannot be
-//	   told within a limit is a mistake; its trials were all combinations. Whole numbers above 2^53, or that do not fit
-//	   where they are kept, and names of metrics that no result can have are mistakes
+//	   told within a limit is a mistake; its trials were all combinations. Whole numbers above 2^53, or that do not
+//	   fit where they are kept, and names of metrics that no result can have are mistakes
 const Reading = 6
 
 // The versions that brought the rules that are asked for.

@@ -81,8 +81,9 @@ func TestImpossibleConstraints(t *testing.T) {
 func TestUndefinedConstraints(t *testing.T) {
 	t.Parallel()
 	for constraint, want := range map[string]string{
-		"10 / a > 3":           "a.yaml:5:15: the constraint 10 / a > 3: unknown value (division by zero) where a is 0: ",
-		"!(sqrt(a - 1) > 7.0)": "unknown value (not a number) where a is 0: it is false there, and so would be its negation",
+		"10 / a > 3": "a.yaml:5:15: the constraint 10 / a > 3: unknown value (division by zero) where a is 0: ",
+		"!(sqrt(a - 1) > 7.0)": "unknown value (not a number) where a is 0: it is false there, and so would be its " +
+			"negation",
 		"a / c > 1":            "unknown value (division by zero) where a is 2 and c is 0: ",
 		"a != 0 && 10 / a > 3": "",
 		"sqrt(a) < 2.0":        "",
@@ -157,7 +158,8 @@ func large(constraint string) string {
 	return text + "constraints: ['" + constraint + "']"
 }
 
-// A grid of which nothing is left is a mistake, and so is one of which nobody can tell what is left; one that is partly left, and more points than trials, are not.
+// A grid of which nothing is left is a mistake, and so is one of which nobody can tell what is left; one that is
+// partly left, and more points than trials, are not.
 func TestWhatIsPlanned(t *testing.T) {
 	t.Parallel()
 	const grids, several = "space: {a: {grid: [1, 3]}, b: {grid: [1, 3]}}\n", "points: [{a: 1}, {a: 9}]\n"

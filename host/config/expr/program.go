@@ -341,8 +341,8 @@ func issue(iss *cel.Issues, src string) error {
 	slices.SortStableFunc(all, func(a, b *common.Error) int { return a.Location.Column() - b.Location.Column() })
 	first := all[0]
 	if strings.Contains(first.Message, "recursion limit exceeded") {
-		return &Error{deepColumn(src), fmt.Sprintf("the expression is nested more than %d deep from here on; write it in "+
-			"several parts, or without brackets that it does not need", maxDepth)}
+		return &Error{deepColumn(src), fmt.Sprintf("the expression is nested more than %d deep from here on; write it "+
+			"in several parts, or without brackets that it does not need", maxDepth)}
 	}
 	return &Error{max(first.Location.Column(), 0) + 1, readable(first.Message) + operatorHint(src)}
 }

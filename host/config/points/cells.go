@@ -9,7 +9,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Limits of the search for combinations that can be. A larger grid is refused; records from before have the others, too.
+// Limits of the search for combinations that can be. A larger grid is refused; records from before have the
+// others, too.
 const (
 	mostSteps  = 1 << 20 // parameters of combinations
 	mostTried  = 1 << 14 // combinations at which something is drawn that only the host can check
@@ -158,7 +159,8 @@ func draws(e *config.Experiment) uint64 {
 	return maxRefusals
 }
 
-// isSingle reports whether a combination is one point, and no value of it is computed: the constraints hold there or not.
+// isSingle reports whether a combination is one point, and no value of it is computed: the constraints hold there or
+// not.
 func isSingle(e *config.Experiment) bool {
 	computed := func(d config.Derived) bool { return d.Program != nil }
 	return hasGrid(e.Space) && isAlone(e.Space) && !slices.ContainsFunc(e.Derived, computed)

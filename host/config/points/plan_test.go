@@ -153,8 +153,8 @@ func gridPlan(t *testing.T, axes int, keys string, reading int) *Plan {
 	return NewPlan(e)
 }
 
-// B-100: what constraints leave of a large grid is told where that is possible, also if only the host can check them, and
-// however many combinations they rule out; else the plan says that it cannot tell.
+// B-100: what constraints leave of a large grid is told where that is possible, also if only the host can check them,
+// and however many combinations they rule out; else the plan says that it cannot tell.
 func TestLargeGrids(t *testing.T) {
 	for _, c := range []struct {
 		axes int

@@ -14,9 +14,9 @@ func (s *Space) Cells(given Point, limit int) (cells []uint64, ok bool) {
 	return s.cells(given, limit, false)
 }
 
-// PossibleCells is Cells that looks ahead: it takes no step toward combinations that violate a constraint whatever their
-// values within the bounds are, so that it needs fewer steps. It leaves out more combinations where parameters that are
-// no grid axes have bounds within which a constraint cannot hold.
+// PossibleCells is Cells that looks ahead: it takes no step toward combinations that violate a constraint whatever
+// their values within the bounds are, so that it needs fewer steps. It leaves out more combinations where parameters
+// that are no grid axes have bounds within which a constraint cannot hold.
 func (s *Space) PossibleCells(given Point, limit int) (cells []uint64, ok bool) {
 	return s.cells(given, limit, true)
 }
