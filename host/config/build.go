@@ -31,6 +31,7 @@ func build(p *problems, root *node, set *settings) *Experiment {
 	b := &builder{p, root, &Experiment{}, map[string]bool{}, map[string]bool{}, nil, set.reading >= strictReading,
 		set.reading}
 	b.e.faults = set.reading >= faultReading
+	b.e.defined = set.reading >= definedReading
 	b.shapes()
 	if root.kind != mapKind {
 		return b.e
@@ -202,6 +203,7 @@ func (b *builder) trainable(n *node) {
 	if m := n.get("metrics"); m != nil {
 		t.Metrics = map[string]*regexp.Regexp{}
 		for _, e := range m.keys {
+			b.metric(e.pos, e.name)
 			t.Metrics[e.name] = regexp.MustCompile(e.value.text) // the form was checked
 		}
 	}
@@ -473,6 +475,9 @@ func (b *builder) program(n *node, s *expr.Scope, want expr.Type) *expr.Program 
 	if err != nil {
 		b.failExpr(n, err)
 		return nil
+	}
+	for _, name := range p.Metrics() {
+		b.metric(n.pos, name)
 	}
 	for _, d := range expr.Doubts(n.text, s) {
 		b.warn(n.at(d.Column), "%s", d.Msg)

@@ -67,7 +67,7 @@ func (b *builder) constraints() {
 			continue
 		}
 		c := Constraint{Program: prg, Pos: n.pos}
-		tree, err := expr.Lower(n.text, b.e.scope)
+		tree, err := b.lower(n.text)
 		switch {
 		case errors.Is(err, expr.ErrOpaque):
 			c.Opaque, b.e.Space.Opaque = true, true
@@ -79,6 +79,14 @@ func (b *builder) constraints() {
 		}
 		b.e.Constraints = append(b.e.Constraints, c)
 	}
+}
+
+// lower lowers a constraint.
+func (b *builder) lower(source string) (*space.Expr, error) {
+	if b.e.defined {
+		return expr.LowerConstraint(source, b.e.scope)
+	}
+	return expr.Lower(source, b.e.scope)
 }
 
 // listItems returns the items of a list, or a single value as a list of one.

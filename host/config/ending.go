@@ -62,6 +62,7 @@ func (b *builder) metricRule(e entry) {
 		b.fail(e.pos, "found a rule without a name, expected that of a metric, such as accuracy: 0.9")
 		return
 	}
+	b.metric(e.pos, e.name)
 	known := keyNames(stop.keys)
 	plugin := b.root.get("stop").get("plugin")
 	for _, o := range b.e.Objectives {

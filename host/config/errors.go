@@ -87,6 +87,8 @@ type problems struct {
 	settled  map[Pos]bool // places whose mistake says it all
 	// mapsInLists: `a:b` in a list within braces is a map, as it was before colonReading.
 	mapsInLists bool
+	// unbounded: whole numbers are of any size, and names of metrics any text, as they were before boundReading.
+	unbounded bool
 }
 
 // settle reports a mistake in a value; what else the value is not is no further mistake.

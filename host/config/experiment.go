@@ -69,6 +69,9 @@ type SearchSpace struct {
 	// and points beyond the number of trials are planned. Records from before plan every combination, and no such
 	// points.
 	PlansWhatCanBe bool
+	// PlansWithinLimits: a grid whose possible combinations cannot be told within limits is a mistake. Records from
+	// before plan all combinations of such a grid.
+	PlansWithinLimits bool
 
 	conditions [][]*expr.Program  // of each parameter of Space; all must hold
 	scope      *expr.Scope        // every name, for points and resolution
@@ -143,6 +146,7 @@ type Origin struct {
 
 	tree    *node
 	faults  bool // an evaluation that fails is an error
+	defined bool // a constraint that cannot be calculated is false
 	reading int  // the version of the reading rules
 }
 

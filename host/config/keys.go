@@ -13,7 +13,7 @@ import (
 var objective = &object{
 	like: "{metric: accuracy, mode: max}",
 	keys: []key{
-		{name: "metric", what: "name of the metric, parts of nested ones joined with /", shape: text},
+		{name: "metric", what: "name of the metric, parts of nested ones joined with /", shape: metricName},
 		{name: "mode", what: "whether less or more is better", shape: oneOf("min", "max")},
 	},
 	required: []string{"metric", "mode"},
@@ -70,7 +70,7 @@ var bound = &object{like: "{above: 1}", keys: []key{
 }}
 
 var plateau = &object{like: "{last: 10, std: 0.001}", keys: []key{
-	{name: "metric", what: "the metric; the objective's by default", shape: text},
+	{name: "metric", what: "the metric; the objective's by default", shape: metricName},
 	{name: "mode", what: "whether less or more is better", shape: oneOf("min", "max")},
 	{name: "std", what: "the standard deviation under which values count as level", shape: notNegative, value: "0.001"},
 	{name: "last", what: "how many values count: a trial's last ones, an experiment's best ones",
@@ -96,7 +96,7 @@ var stop = &object{
 
 var budget = &object{like: "{time: 2h}", keys: []key{
 	{name: "time", what: "the experiment's running time, over all resumes", shape: duration},
-	{name: "trials_failed", what: "how many trials may fail", shape: integer(1)},
+	{name: "trials_failed", what: "how many trials may fail", shape: small(1)},
 	{name: "plateau", what: "the best values no longer change", shape: plateau},
 	{name: "when", what: "an expression over time, trials, trials_failed, results and best", shape: condition},
 }}
@@ -104,8 +104,8 @@ var budget = &object{like: "{time: 2h}", keys: []key{
 var checkpoint = &object{like: "{every: 10}", keys: []key{
 	{name: "every", what: "iterations between checkpoints; 0: only on request", shape: integer(0), value: "0"},
 	{name: "at_end", what: "whether one is made when the trial ends", shape: boolean, value: "false"},
-	{name: "keep", what: "how many are kept for each trial; 0: all", shape: integer(0), value: "0"},
-	{name: "score", what: "the metric that decides which are kept", shape: text},
+	{name: "keep", what: "how many are kept for each trial; 0: all", shape: small(0), value: "0"},
+	{name: "score", what: "the metric that decides which are kept", shape: metricName},
 	{name: "mode", what: "whether a lower or a higher score is better; the objective's where score is its metric, " +
 		"else max", shape: oneOf("min", "max")},
 	{name: "disk", what: "the disk space that checkpoints may use; the newest of each trial stays", shape: size},
@@ -115,8 +115,8 @@ var checkpoint = &object{like: "{every: 10}", keys: []key{
 
 var failures = &object{like: "{retries: 3}", keys: []key{
 	{name: "lost", what: "how often a trial may lose its machine before that counts as a failure",
-		shape: integer(0), value: "10"},
-	{name: "retries", what: "how often a failed trial is started again; -1: no limit", shape: integer(-1),
+		shape: small(0), value: "10"},
+	{name: "retries", what: "how often a failed trial is started again; -1: no limit", shape: small(-1),
 		value: "0"},
 	{name: "fail_fast", what: "stop all trials at the first failure; raise: exit at once",
 		shape: oneOf("false", "true", "raise"), value: "false"},
@@ -324,9 +324,10 @@ var version = &special{
 	json: func() map[string]any { return map[string]any{"const": 1} },
 }
 
-var trialCount = &scalar{expected: "a whole number from 1 on, or -1 for no bound",
-	ok:   func(n *node) bool { i, ok := n.integer(); return ok && (i == -1 || i >= 1) },
-	json: map[string]any{"anyOf": []any{map[string]any{"const": -1}, map[string]any{"type": "integer", "minimum": 1}}}}
+var trialCount = &scalar{expected: "a whole number from 1 on, or -1 for no bound", most: maxInteger,
+	ok: func(n *node) bool { i, ok := n.integer(); return ok && (i == -1 || i >= 1) },
+	json: map[string]any{"anyOf": []any{map[string]any{"const": -1},
+		map[string]any{"type": "integer", "minimum": 1, "maximum": maxInteger}}}}
 
 var repeats = &scalar{expected: "a whole number from 1 to 1000",
 	ok:   func(n *node) bool { i, ok := n.integer(); return ok && i >= 1 && i <= 1000 },
@@ -356,7 +357,7 @@ var experiment = &object{
 		{"executor", "where trials run: local, or an executor plugin, which allocates leases of a cluster", executor,
 			`"local"`, Taken},
 		{"trials", "number of samples, times the grid; -1: no limit", trialCount, "1", Taken},
-		{"concurrency", "how many trials run at a time; 0: as many as resources allow", integer(0), "0", Taken},
+		{"concurrency", "how many trials run at a time; 0: as many as resources allow", small(0), "0", Taken},
 		{"resources", "what each trial needs", amounts, `{"cpu":"1"}`, Taken},
 		{"placement", "groups of resources, instead of resources", placement, "", Taken},
 		{"stop", "when a trial ends: metric: value to reach, {above: x} or {below: x}, and the keys here", stop, "",

@@ -43,7 +43,10 @@ func (s *settings) placeOf(set string) string {
 //	   condition did not. In a list in brackets within braces a:b is a text; it was a map. A form whose numbers lack
 //	   brackets, {uniform: 0, 1}, is a mistake; it was a group of constants.
 //	   Combinations of a grid that conditions and constraints rule out are no trials; points beyond trials are planned
-const Reading = 5
+//	6: a constraint that divides by zero, or is not a number, is false; it held. A grid whose combinations cannot be
+//	   told within a limit is a mistake; its trials were all combinations. Whole numbers above 2^53, or that do not
+//	   fit where they are kept, and names of metrics that no result can have are mistakes
+const Reading = 6
 
 // The versions that brought the rules that are asked for.
 const (
@@ -54,6 +57,9 @@ const (
 	colonReading    = 5
 	bareReading     = 5
 	cellReading     = 5
+	definedReading  = 6
+	limitReading    = 6
+	boundReading    = 6
 )
 
 // Recorded reads a file by that version of the reading rules; 0 is the first.
@@ -149,7 +155,7 @@ func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
 	for _, o := range options {
 		o(&set)
 	}
-	p := &problems{mapsInLists: set.reading < colonReading}
+	p := &problems{mapsInLists: set.reading < colonReading, unbounded: set.reading < boundReading}
 	root := readYAML(p, name, data)
 	if root == nil || root.kind == nullKind && len(p.errs) > 0 {
 		return nil, p.err()

@@ -16,6 +16,7 @@ import (
 func (b *builder) points() {
 	b.e.PointsAreOfGrid = b.reading >= gridReading
 	b.e.PlansWhatCanBe = b.reading >= cellReading
+	b.e.PlansWithinLimits = b.reading >= limitReading
 	n := b.at("points")
 	if n == nil || b.bad["space"] {
 		return
@@ -195,11 +196,13 @@ func (b *builder) misplaced(point space.Point, places map[int]Pos, at Pos) {
 	}
 	for _, c := range b.e.Constraints {
 		holds, err := c.Program.Bool(values)
-		if err := b.e.fault(err); err != nil && c.Opaque {
-			b.fail(at, "the constraint %v", err)
-		}
-		if err == nil && !holds {
+		switch {
+		case err == nil && !holds:
 			b.fail(at, "the point breaks the constraint %s", quote(c.Program.Source()))
+		case b.e.undefined(c, values, err):
+			b.fail(at, "the point breaks the constraint %v", err)
+		case b.e.fault(err) != nil && c.Opaque:
+			b.fail(at, "the constraint %v", err)
 		}
 	}
 }

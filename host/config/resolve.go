@@ -76,12 +76,8 @@ func (x *Existing) Resolve(seed uint64) ([]byte, error) {
 		}
 	}
 	for _, c := range e.Constraints {
-		holds, err := c.Program.Bool(v)
-		if err == nil && !holds {
-			return nil, fmt.Errorf("%w: %s", ErrRefused, c.Program.Source())
-		}
-		if err := e.fault(err); err != nil && c.Opaque { // of others the tree has decided
-			return nil, fmt.Errorf("%s: the constraint %w", c.Pos, err)
+		if err := e.broken(c, v); err != nil {
+			return nil, err
 		}
 	}
 	for _, c := range e.Constants {

@@ -18,12 +18,15 @@ type scalar struct {
 	ok       func(n *node) bool
 	json     map[string]any
 	norm     func(n *node) *node
+	most     int64 // of whole numbers; 0: no limit
 	// about says what is wrong with a text, as ", in which ..."; nil: nothing is known.
 	about func(text string) string
 }
 
 func (s *scalar) check(p *problems, n *node) {
-	switch {
+	switch i, whole := n.integer(); {
+	case s.ok(n) && whole && s.most > 0 && i > s.most && !p.unbounded:
+		p.fail(n.pos, "found %s, expected a whole number of at most %d", n.describe(), s.most)
 	case s.ok(n):
 	case s == text && n.kind == textKind:
 		p.fail(n.pos, "found an empty text, expected a text that is not empty")
@@ -97,11 +100,16 @@ func checkPattern(p *problems, n *node) {
 	}
 }
 
-// integer is a whole number of at least low.
-func integer(low int64) *scalar {
-	return &scalar{expected: "a whole number from " + strconv.FormatInt(low, 10) + " on",
+// integer is a whole number of at least low, and at most one that every program can read.
+func integer(low int64) *scalar { return integerTo(low, maxInteger) }
+
+// small is an integer that is kept in 32 bits.
+func small(low int64) *scalar { return integerTo(low, math.MaxInt32) }
+
+func integerTo(low, most int64) *scalar {
+	return &scalar{expected: "a whole number from " + strconv.FormatInt(low, 10) + " on", most: most,
 		ok:   func(n *node) bool { i, ok := n.integer(); return ok && i >= low },
-		json: map[string]any{"type": "integer", "minimum": low}}
+		json: map[string]any{"type": "integer", "minimum": low, "maximum": most}}
 }
 
 var unsigned = &scalar{expected: "a whole number from 0 to 2^64-1",

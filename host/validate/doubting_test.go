@@ -2,8 +2,10 @@ package validate
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +77,29 @@ func TestImpossibleConstraints(t *testing.T) {
 	}
 }
 
+// A constraint that divides by zero somewhere, or is not a number, is false there: the user is told where.
+func TestUndefinedConstraints(t *testing.T) {
+	t.Parallel()
+	for constraint, want := range map[string]string{
+		"10 / a > 3": "a.yaml:5:15: the constraint 10 / a > 3: unknown value (division by zero) where a is 0: ",
+		"!(sqrt(a - 1) > 7.0)": "unknown value (not a number) where a is 0: it is false there, and so would be its " +
+			"negation",
+		"a / c > 1":            "unknown value (division by zero) where a is 2 and c is 0: ",
+		"a != 0 && 10 / a > 3": "",
+		"sqrt(a) < 2.0":        "",
+	} {
+		e, err := config.Parse("a.yaml", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+
+			"trainable: {command: [a]}\nspace: {a: {int: [0, 2]}, c: {int: [0, 1], when: a > 1}}\n"+
+			"constraints: ['"+constraint+"']\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := fmt.Sprint(undefined(e)); !strings.Contains(found, want) || (found == "[]") != (want == "") {
+			t.Errorf("%s: %s, want %s", constraint, found, want)
+		}
+	}
+}
+
 // What trials need is tried, too: a run would end at the first trial without a value.
 func TestRequestable(t *testing.T) {
 	t.Parallel()
@@ -124,13 +149,27 @@ func TestComputable(t *testing.T) {
 	}
 }
 
-// A grid of which nothing is left is a mistake; one that is partly left, and more points than trials, are not.
+// large is a grid of a billion combinations with a constraint.
+func large(constraint string) string {
+	text := "space:\n"
+	for name := 'a'; name <= 'i'; name++ {
+		text += fmt.Sprintf("  %c: {grid: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}\n", name)
+	}
+	return text + "constraints: ['" + constraint + "']"
+}
+
+// A grid of which nothing is left is a mistake, and so is one of which nobody can tell what is left; one that is
+// partly left, and more points than trials, are not.
 func TestWhatIsPlanned(t *testing.T) {
 	t.Parallel()
 	const grids, several = "space: {a: {grid: [1, 3]}, b: {grid: [1, 3]}}\n", "points: [{a: 1}, {a: 9}]\n"
 	for keys, want := range map[string]string{
-		grids + "constraints: ['a > b + 2']":                  "no combination of the grid satisfies",
-		grids + "constraints: ['a != b']":                     "",
+		grids + "constraints: ['a > b + 2']":            "no combination of the grid satisfies",
+		grids + "constraints: ['a != b']":               "",
+		large("a + b + c + d + e + f + g + h + i < 9"):  "e:14:15: no combination of the grid satisfies",
+		large("a + b + c + d + e + f + g + h + i < 11"): "",
+		large("(a * b + c * d + e * f + g * h + i) % 7 == 3"): "e:14:15: the grid has 1000000000 combinations, " +
+			"too many to tell which of them the constraints leave",
 		several + "space: {a: {int: [1, 9]}}\ntrials: 1":      "there are 2 points, more than trials (1)",
 		several + "space: {a: {int: [1, 9]}}\ntrials: 2":      "",
 		several + "space: {a: {grid: [1, 9]}}\ntrials: 1":     "",
@@ -145,7 +184,7 @@ func TestWhatIsPlanned(t *testing.T) {
 		if err := tooTight(e); err != nil {
 			got = err.Error()
 		}
-		for _, x := range manyPoints(e) {
+		for _, x := range slices.Concat(manyPoints(e), tightSpace(e), hugePlan(e)) {
 			got += x.Error()
 		}
 		if !strings.Contains(got, want) || (got == "") != (want == "") {

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,8 +22,8 @@ import (
 // Doubts are warnings of what is valid in the file but surely not meant: about the file alone,
 // and about what is around it.
 func Doubts(o *options.Options, e *config.Experiment) []*config.Error {
-	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), tightSpace(e), hugePlan(e), manyPoints(e),
-		unused(e, o.Mode.Manual), idle(o, e))
+	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), tightSpace(e), undefined(e),
+		hugePlan(e), manyPoints(e), unused(e, o.Mode.Manual), idle(o, e))
 }
 
 func doubt(at config.Pos, format string, args ...any) *config.Error {
@@ -92,7 +93,11 @@ func hugePlan(e *config.Experiment) []*config.Error {
 	if e.Space == nil || n < manyTrials {
 		return nil
 	}
-	size := points.NewPlan(e).Combinations()
+	plan := points.NewPlan(e)
+	if plan.TooMany() {
+		return nil // an error says so
+	}
+	size := plan.Combinations()
 	text := fmt.Sprintf("the experiment has %d trials", n)
 	if n == points.Most {
 		text = fmt.Sprintf("the experiment has at least %d trials", n)
@@ -122,7 +127,11 @@ func manyPoints(e *config.Experiment) []*config.Error {
 // tooTight is the error of constraints under which no draw finds a point, where a searcher
 // has to find trials by drawing. Others may know points that satisfy them.
 func tooTight(e *config.Experiment) error {
-	if points.NewPlan(e).Combinations() == 0 {
+	plan := points.NewPlan(e)
+	if plan.TooMany() {
+		return tooLarge(e)
+	}
+	if plan.Combinations() == 0 {
 		return fmt.Errorf("%s: no combination of the grid satisfies the constraints: loosen them, or give the grid "+
 			"other values", e.Constraints[0].Pos)
 	}
@@ -135,6 +144,17 @@ func tooTight(e *config.Experiment) error {
 	return list[0]
 }
 
+// tooLarge is the error of a grid of which nobody can tell in time which combinations are trials.
+func tooLarge(e *config.Experiment) error {
+	at, what := e.PosOf("space"), "conditions"
+	if len(e.Constraints) > 0 {
+		at, what = e.Constraints[0].Pos, "constraints"
+	}
+	return fmt.Errorf("%s: the grid has %d combinations, too many to tell which of them the %s leave: give it fewer "+
+		"values, or write choice in place of grid, of which the searcher takes as many as trials says", at,
+		points.GridSize(e.Space), what)
+}
+
 // tightSpace warns where drawing finds no point that satisfies the constraints: most searchers
 // will not find one either.
 func tightSpace(e *config.Experiment) []*config.Error {
@@ -145,4 +165,25 @@ func tightSpace(e *config.Experiment) []*config.Error {
 		return []*config.Error{doubt(e.Constraints[0].Pos, "%v", err)}
 	}
 	return nil
+}
+
+// undefined warns of constraints that are false at some points because they divide by zero there, or are not a number.
+func undefined(e *config.Experiment) (list []*config.Error) {
+	if e.Space == nil {
+		return nil
+	}
+	const draws = 500
+	rng, found := space.NewRand(0), map[config.Pos]error{}
+	for range draws {
+		for at, err := range e.Undefined(e.Space.Draw(rng)) {
+			found[at] = cmp.Or(found[at], err)
+		}
+	}
+	for _, c := range e.Constraints {
+		if err := found[c.Pos]; err != nil {
+			list = append(list, doubt(c.Pos, "the constraint %v: it is false there, and so would be its negation; to "+
+				"say what holds there, write a constraint such as x == 0 || 1 / x > 3", err))
+		}
+	}
+	return list
 }

@@ -293,6 +293,11 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%.20s… was accepted", src)
 		}
 	}
+	want := "column 101: the expression is nested more than 100 deep from here on; write it in several parts, or " +
+		"without brackets that it does not need"
+	if _, err := Compile(deep, testScope(), Bool); fmt.Sprint(err) != want {
+		t.Errorf("%v, want %s", err, want)
+	}
 	list := "[" + strings.Repeat("1,", 400) + "1]"
 	heavy := list + ".all(a, " + list + ".all(b, " + list + ".all(c, a == 1)))"
 	p, err := Compile(heavy, testScope(), Bool)

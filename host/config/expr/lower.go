@@ -22,8 +22,27 @@ func Lower(src string, s *Scope) (*space.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lowering{c}
+	l := &lowering{compiled: c}
 	return l.truth(c.checked.NativeRep().Expr())
+}
+
+// LowerConstraint is [Lower] for a constraint that is false where it divides by zero, or where a calculation gives no
+// number. Its tree is unknown only where a parameter that it names does not exist.
+func LowerConstraint(src string, s *Scope) (*space.Expr, error) {
+	c, err := compile(src, s, Bool)
+	if err != nil {
+		return nil, err
+	}
+	l := &lowering{c, true}
+	root := c.checked.NativeRep().Expr()
+	tree, err := l.truth(root)
+	if err != nil {
+		return nil, err
+	}
+	if tree = settle(tree, s); tree == nil {
+		return nil, l.opaque(root)
+	}
+	return tree, nil
 }
 
 // Doubts lists parts of src that are valid but probably not intended: values that no choice of a
@@ -97,7 +116,10 @@ func (c *compiled) param(e ast.Expr) (int, bool) {
 	return slices.IndexFunc(c.scope.Params, func(p space.Param) bool { return p.Name == name }), true
 }
 
-type lowering struct{ *compiled }
+type lowering struct {
+	*compiled
+	settles bool // values that cannot be calculated are told from those of missing parameters, see [settle]
+}
 
 func (l *lowering) opaque(e ast.Expr) error {
 	return fmt.Errorf("%s: column %d: %w", line(l.source), l.column(e), ErrOpaque)
@@ -165,15 +187,21 @@ func (l *lowering) tabulate(e ast.Expr) (*space.Expr, bool) {
 
 func (l *lowering) table(prg *Program, i int) (*space.Expr, bool) {
 	p := &l.scope.Params[i]
-	out := &space.Expr{Op: space.In, Param: i}
+	out, known := &space.Expr{Op: space.In, Param: i}, &space.Expr{Op: space.In, Param: i}
 	for k := range p.Choices {
 		holds, err := prg.Bool(Values{Params: map[string]any{p.Name: Choice(p, k)}})
-		if err != nil {
+		switch {
+		case err != nil && !(l.settles && IsUndefined(err)):
 			return nil, false
+		case err == nil:
+			known.Set = append(known.Set, k)
 		}
 		if holds {
 			out.Set = append(out.Set, k)
 		}
+	}
+	if len(known.Set) < len(p.Choices) {
+		return &space.Expr{Op: space.If, Args: []*space.Expr{known, out, undefined()}}, true
 	}
 	return out, true
 }

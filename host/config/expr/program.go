@@ -91,15 +91,26 @@ func (p *Program) Bool(v Values) (bool, error) {
 	return b, nil
 }
 
-var unknownMessages = []string{"no such attribute", "no such key", "division by zero", "divide by zero",
-	"modulus by zero", "not a number", "undeclared"}
+var (
+	unknownMessages   = []string{"no such attribute", "no such key", "undeclared"}
+	undefinedMessages = []string{"division by zero", "divide by zero", "modulus by zero", "not a number"}
+)
+
+// IsUndefined reports whether an evaluation failed at a value that exists: it cannot be calculated, or has another type
+// than the operation.
+func IsUndefined(err error) bool {
+	return err != nil && (errors.Is(err, ErrUndefined) ||
+		!errors.Is(err, ErrUnknownValue) && !errors.Is(err, ErrUnevaluable))
+}
 
 func (p *Program) evalError(err error) error {
 	msg := readable(err.Error())
-	for _, m := range unknownMessages {
-		if strings.Contains(msg, m) {
-			return fmt.Errorf("%s: %w (%s)", p.line(), ErrUnknownValue, msg)
-		}
+	within := func(m string) bool { return strings.Contains(msg, m) }
+	switch {
+	case slices.ContainsFunc(undefinedMessages, within):
+		return fmt.Errorf("%s: %w (%s)", p.line(), ErrUndefined, msg)
+	case slices.ContainsFunc(unknownMessages, within):
+		return fmt.Errorf("%s: %w (%s)", p.line(), ErrUnknownValue, msg)
 	}
 	if strings.Contains(msg, "no such overload") { // of this type of value: a comparison with it is not true
 		return fmt.Errorf("%s: %s", p.line(), msg)
@@ -329,7 +340,28 @@ func issue(iss *cel.Issues, src string) error {
 	all := iss.Errors()
 	slices.SortStableFunc(all, func(a, b *common.Error) int { return a.Location.Column() - b.Location.Column() })
 	first := all[0]
+	if strings.Contains(first.Message, "recursion limit exceeded") {
+		return &Error{deepColumn(src), fmt.Sprintf("the expression is nested more than %d deep from here on; write it "+
+			"in several parts, or without brackets that it does not need", maxDepth)}
+	}
 	return &Error{max(first.Location.Column(), 0) + 1, readable(first.Message) + operatorHint(src)}
+}
+
+// deepColumn returns where brackets are nested deeper than the limit; else, where operators are, 1.
+func deepColumn(src string) int {
+	depth, column := 0, 0
+	for _, r := range src {
+		column++
+		switch r {
+		case '(', '[', '{':
+			if depth++; depth > maxDepth {
+				return column
+			}
+		case ')', ']', '}':
+			depth--
+		}
+	}
+	return 1
 }
 
 // operatorHint suggests a replacement for an operator of another language.

@@ -27,6 +27,10 @@ var ErrOpaque = errors.New("the expression can only be evaluated by the host")
 // was not reported, a division by zero.
 var ErrUnknownValue = errors.New("unknown value")
 
+// ErrUndefined is an [ErrUnknownValue] of a calculation: a division by zero, or a result that is not a number. The
+// names that it uses may have values.
+var ErrUndefined = fmt.Errorf("%w", ErrUnknownValue)
+
 // ErrUnevaluable says that an evaluation has failed though no value is missing: it takes too many steps, or a number
 // overflows.
 var ErrUnevaluable = errors.New("cannot be evaluated")

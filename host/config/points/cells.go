@@ -9,17 +9,21 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Limits of the search for combinations that can be. Beyond them the grid has the others, too.
+// Limits of the search for combinations that can be. A larger grid is refused; records from before have the
+// others, too.
 const (
 	mostSteps  = 1 << 20 // parameters of combinations
 	mostTried  = 1 << 14 // combinations at which something is drawn that only the host can check
+	mostLooked = 1 << 16 // combinations at which something is looked at that only the host can check
 	mostInVain = 64      // combinations for which nothing was found: each takes thousands of draws
+	mostDraws  = 1000    // draws for a combination that only the host can check
 )
 
 // cells are the combinations of the grid that trials have, each at its place on a walk over them.
 type cells struct {
 	s    *space.Space
 	some bool     // not all are in the list
+	many bool     // there are too many to tell which they are
 	list []uint64 // their numbers, see [space.Space.Cells]
 	size uint64
 }
@@ -31,12 +35,68 @@ func cellsOf(e *config.Experiment) cells {
 	if !e.PlansWhatCanBe || !hasGrid(e.Space) || isEven(e.Space) {
 		return all
 	}
+	if e.PlansWithinLimits {
+		return told(e, all)
+	}
 	list, ok := e.Space.Cells(nil, mostSteps)
 	if !ok {
 		return all
 	}
 	list = possible(e, list)
-	return cells{e.Space, true, list, uint64(len(list))}
+	return cells{s: e.Space, some: true, list: list, size: uint64(len(list))}
+}
+
+// told leaves out combinations as long as that is no endless work.
+func told(e *config.Experiment, all cells) cells {
+	list, ok := e.Space.PossibleCells(nil, mostSteps)
+	if ok {
+		list, ok = allowed(e, list)
+	}
+	if all.many = !ok; all.many {
+		return all
+	}
+	return cells{s: e.Space, some: true, list: list, size: uint64(len(list))}
+}
+
+// allowed returns the combinations for which a point is found; false: that takes too long. Where nothing but the grid
+// varies, a look at each is enough.
+func allowed(e *config.Experiment, list []uint64) (found []uint64, ok bool) {
+	if len(e.Constraints) == 0 && !e.Space.Opaque {
+		return list, true
+	}
+	alone, same, seen := isSingle(e), e.Space.Opaque && isAlone(e.Space), map[string]bool{}
+	if e.Space.Opaque && (len(list) > mostLooked || len(list) > mostTried && !alone) {
+		return nil, false
+	}
+	for vain := mostInVain; len(list) > 0; list = list[1:] {
+		p := looked(e, list[0], alone)
+		switch {
+		case p == nil && !alone:
+			if vain--; vain < 0 {
+				return nil, false
+			}
+		case p == nil || same && seen[e.Space.Key(p)]:
+		default:
+			found, seen[e.Space.Key(p)] = append(found, list[0]), true
+		}
+	}
+	return found, true
+}
+
+// looked returns the point of a combination, or a drawn one; nil: there is none.
+func looked(e *config.Experiment, cell uint64, alone bool) space.Point {
+	if !alone {
+		return drawn(e, cell)
+	}
+	draw := seeds.For(0, seeds.Suggestion, cell)
+	p := e.Space.Complete(GridPoint(e.Space, cell), e.Space.Draw(space.NewRand(draw)))
+	if !e.Space.Holds(p) {
+		return nil
+	}
+	if _, err := e.Prune(p).Resolve(draw); errors.Is(err, config.ErrRefused) {
+		return nil
+	}
+	return p
 }
 
 // isEven reports whether each combination of the grid is one: nothing rules any out.
@@ -75,7 +135,7 @@ func possible(e *config.Experiment, list []uint64) (found []uint64) {
 // drawn returns a point with a combination, or nil if none is found.
 func drawn(e *config.Experiment, cell uint64) space.Point {
 	given := GridPoint(e.Space, cell)
-	for try := range uint64(maxRefusals) {
+	for try := range draws(e) {
 		draw := seeds.Again(seeds.For(0, seeds.Suggestion, cell), try)
 		p, err := e.Space.SampleGiven(space.NewRand(draw), given)
 		if err != nil {
@@ -89,6 +149,21 @@ func drawn(e *config.Experiment, cell uint64) space.Point {
 		}
 	}
 	return nil
+}
+
+// draws is how often a combination is drawn. Records from before keep what they had.
+func draws(e *config.Experiment) uint64 {
+	if e.PlansWithinLimits {
+		return mostDraws
+	}
+	return maxRefusals
+}
+
+// isSingle reports whether a combination is one point, and no value of it is computed: the constraints hold there or
+// not.
+func isSingle(e *config.Experiment) bool {
+	computed := func(d config.Derived) bool { return d.Program != nil }
+	return hasGrid(e.Space) && isAlone(e.Space) && !slices.ContainsFunc(e.Derived, computed)
 }
 
 // isAlone reports whether nothing but the grid varies.

@@ -41,6 +41,9 @@ func (p *Plan) Given(i int) space.Point { return p.given[i] }
 // Combinations returns how many combinations the grid has: 1 without grid axes.
 func (p *Plan) Combinations() uint64 { return p.cells.size }
 
+// TooMany reports whether it takes too long to tell which combinations conditions and constraints leave.
+func (p *Plan) TooMany() bool { return p.cells.many }
+
 // Trials returns the number of samples times the size of the grid, and the points that come on top because their
 // combination has run as often as it should, or because there are more points than samples; -1: there is no limit.
 func (p *Plan) Trials() int64 {
@@ -83,6 +86,9 @@ func (p *Plan) free(n uint64) uint64 {
 // place takes a combination for a point, one that as few points before it have as there is, and returns the point with
 // the values of it.
 func (p *Plan) place(given space.Point) space.Point {
+	if p.e.PlansWithinLimits && p.cells.some {
+		return p.placeInList(given)
+	}
 	s, whole := p.e.Space, slices.Clone(given)
 	var open []int // axes without a value
 	for i := range s.Params {
@@ -104,6 +110,32 @@ func (p *Plan) place(given space.Point) space.Point {
 			return given // no combination has its values: it fails when it is completed
 		}
 	}
+}
+
+// placeInList is place where the combinations are in a list.
+func (p *Plan) placeInList(given space.Point) space.Point {
+	s := p.e.Space
+	same, _ := s.PossibleCells(given, mostSteps)
+	var at uint64
+	found := false
+	for _, cell := range same {
+		i, ok := slices.BinarySearch(p.cells.list, cell)
+		if ok && (!found || p.runs[uint64(i)] < p.runs[at]) {
+			at, found = uint64(i), true
+		}
+	}
+	if !found {
+		return given // no combination has its values: it fails when it is completed
+	}
+	p.taken = append(p.taken, at+p.runs[at]*p.cells.size)
+	p.runs[at]++
+	whole := slices.Clone(given)
+	for i, x := range GridPoint(s, p.cells.list[at]) {
+		if math.IsNaN(whole[i]) {
+			whole[i] = x
+		}
+	}
+	return whole
 }
 
 // fill gives axes the values of their n-th combination; false: there are fewer.

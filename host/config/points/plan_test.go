@@ -136,6 +136,53 @@ func TestGridHasWhatCanBe(t *testing.T) {
 	}
 }
 
+// limitless is the last version of the reading rules by which a grid has no limits.
+const limitless = 5
+
+// gridPlan is the plan of axes of ten values each.
+func gridPlan(t *testing.T, axes int, keys string, reading int) *Plan {
+	t.Helper()
+	text := "version: 1\nobjective: {metric: x, mode: min}\ntrainable: {plugin: chaos}\nspace:\n"
+	for i := range axes {
+		text += fmt.Sprintf("  %c: {grid: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}\n", 'a'+i)
+	}
+	e, err := config.Parse("e", []byte(text+keys+"\n"), config.Recorded(reading))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewPlan(e)
+}
+
+// B-100: what constraints leave of a large grid is told where that is possible, also if only the host can check them,
+// and however many combinations they rule out; else the plan says that it cannot tell.
+func TestLargeGrids(t *testing.T) {
+	for _, c := range []struct {
+		axes int
+		keys string
+		want uint64
+		many bool
+	}{
+		{9, "constraints: [a + b + c + d + e + f + g + h + i < 9]", 0, false},
+		{9, "constraints: [a + b + c + d + e + f + g + h + i < 12]\npoints: [{a: 1}, {a: 3}, {a: 9}]", 55, false},
+		{9, "constraints: ['(a * b + c * d + e * f + g * h + i) % 7 == 3']", 1_000_000_000, true},
+		{2, "constraints: ['pow(a, b) < 3.0']", 11, false},
+		{3, "constraints: ['sqrt(a + b + c) < 1.9']", 1, false},
+		{3, "  u: {uniform: [0, 1]}\nconstraints: ['sqrt(a + b + c) < 1.9']", 1000, true},
+		{3, "  u: {uniform: [0, 1]}\nconstraints: ['a + b + c + u < 3.5']", 1, false},
+		{1, "  u: {sample: 'uniform(0, 1)'}\nconstraints: ['a + u < 3']", 2, false},
+		{5, "constraints: ['sqrt(a + b + c + d + e) < 10.0']", 100_000, true},
+	} {
+		p := gridPlan(t, c.axes, c.keys, config.Reading)
+		if got := p.Combinations(); got != c.want || p.TooMany() != c.many {
+			t.Errorf("%s: %d combinations, %v; want %d, %v", c.keys, got, p.TooMany(), c.want, c.many)
+		}
+	}
+	sum := "constraints: [a + b + c + d + e + f + g + h + i < 9]"
+	if p := gridPlan(t, 9, sum, limitless); p.Combinations() != 1_000_000_000 || p.TooMany() {
+		t.Errorf("an old record: %d combinations, %v", p.Combinations(), p.TooMany())
+	}
+}
+
 // shown returns a and b of a trial.
 func shown(t *testing.T, g core.Suggestion, err error) string {
 	t.Helper()

@@ -11,8 +11,22 @@ import (
 // existence depends on other parameters counts as one that exists. It returns false if looking takes more than limit
 // steps, each of which is a parameter of a combination.
 func (s *Space) Cells(given Point, limit int) (cells []uint64, ok bool) {
+	return s.cells(given, limit, false)
+}
+
+// PossibleCells is Cells that looks ahead: it takes no step toward combinations that violate a constraint whatever
+// their values within the bounds are, so that it needs fewer steps. It leaves out more combinations where parameters
+// that are no grid axes have bounds within which a constraint cannot hold.
+func (s *Space) PossibleCells(given Point, limit int) (cells []uint64, ok bool) {
+	return s.cells(given, limit, true)
+}
+
+func (s *Space) cells(given Point, limit int, ahead bool) (cells []uint64, ok bool) {
 	c := &cellWalk{space: s, given: given, point: make(Point, len(s.Params)), open: make([]bool, len(s.Params)),
 		left: limit}
+	if ahead {
+		c.ranges = newRanges(s)
+	}
 	for i := range c.point {
 		c.point[i] = math.NaN()
 	}
@@ -28,11 +42,14 @@ type cellWalk struct {
 	open  []bool // its value, or whether it exists, depends on more than the combination
 	left  int    // steps
 	cells []uint64
+
+	ranges *ranges // nil: it does not look ahead
+	at     int     // the first parameter that has no value yet
 }
 
 // from visits all combinations of the axes from parameter i on; cell has the digits of those before.
 func (c *cellWalk) from(i int, cell uint64) {
-	if c.left--; c.left < 0 || !c.space.Holds(c.point) {
+	if c.left--; c.left < 0 || !c.holds(i) {
 		return
 	}
 	if i == len(c.point) {
@@ -40,7 +57,7 @@ func (c *cellWalk) from(i int, cell uint64) {
 		return
 	}
 	p := &c.space.Params[i]
-	exists, known := c.exists(i)
+	exists, known := c.existence(i)
 	switch {
 	case p.Grid:
 		n := uint64(len(p.Choices))
@@ -71,10 +88,30 @@ func (c *cellWalk) from(i int, cell uint64) {
 	c.point[i], c.open[i] = math.NaN(), false
 }
 
+// holds reports whether the values of the parameters before i leave a chance that the constraints hold.
+func (c *cellWalk) holds(i int) bool {
+	if c.ranges == nil {
+		return c.space.Holds(c.point)
+	}
+	c.at = i
+	return !slices.ContainsFunc(c.space.Constraints, func(e *Expr) bool { return c.ranges.within(e, c) == exactly(0) })
+}
+
+func (c *cellWalk) coordinate(i int) float64 {
+	if i >= c.at && c.isGiven(i) {
+		return c.given[i]
+	}
+	return c.point[i]
+}
+
+func (c *cellWalk) exists(i int) bool {
+	return c.space.Params[i].When == nil || !math.IsNaN(c.point[i])
+}
+
 func (c *cellWalk) isGiven(i int) bool { return i < len(c.given) && !math.IsNaN(c.given[i]) }
 
-// exists reports whether parameter i exists, and whether the combination alone decides that.
-func (c *cellWalk) exists(i int) (exists, known bool) {
+// existence reports whether parameter i exists, and whether the combination alone decides that.
+func (c *cellWalk) existence(i int) (exists, known bool) {
 	when := c.space.Params[i].When
 	if when == nil {
 		return true, true

@@ -22,12 +22,15 @@ func (e *Expr) Eval(s *Space, p Point) float64 {
 	case If:
 		return e.branch(s, p)
 	}
-	a, b := e.Args[0].Eval(s, p), 0.0
-	if len(e.Args) > 1 {
-		b = e.Args[1].Eval(s, p)
+	b := 0.0
+	if len(e.Args) > 1 { // first: in a sum its last parameter is there, which most steps of a walk lack
+		if b = e.Args[1].Eval(s, p); math.IsNaN(b) {
+			return b
+		}
 	}
-	if math.IsNaN(a) || math.IsNaN(b) {
-		return math.NaN()
+	a := e.Args[0].Eval(s, p)
+	if math.IsNaN(a) {
+		return a
 	}
 	return arithmetic(e.Op, a, b)
 }
@@ -49,11 +52,35 @@ func jsonNumber(raw []byte) float64 {
 	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return math.NaN()
 	}
+	if x, ok := shortInteger(raw); ok {
+		return x
+	}
 	x, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil {
 		return math.NaN()
 	}
 	return x
+}
+
+// shortInteger reads a whole number of few digits, without the memory that ParseFloat needs.
+func shortInteger(raw []byte) (x float64, ok bool) {
+	digits := raw
+	if raw[0] == '-' {
+		digits = raw[1:]
+	}
+	if len(digits) == 0 || len(digits) > 15 {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		x = 10*x + float64(c-'0')
+	}
+	if raw[0] == '-' {
+		x = -x
+	}
+	return x, true
 }
 
 func (e *Expr) in(p Point) float64 {

@@ -12,7 +12,7 @@ import (
 type cells struct {
 	axes  []space.Axis
 	grid  []bool            // which axes are the space's grid axes
-	list  []uint64          // those that can be, see [space.Space.Cells]; nil: all
+	list  []uint64          // those that can be, see [space.Space.PossibleCells]; nil: all
 	count uint64            // of all, or of the list
 	alone bool              // nothing else is to be combined
 	first space.Point       // the first value of each axis: the only one of those that are not the grid's, if alone
@@ -32,7 +32,7 @@ func newCells(s *space.Space, axes []space.Axis) cells {
 		grids, others = grids || c.grid[i], others || !c.grid[i] && axis.Count > 1
 	}
 	c.alone = !others && (grids || len(axes) == 0)
-	if list, ok := s.Cells(nil, mostSteps); ok && grids && !isEven(s) {
+	if list, ok := s.PossibleCells(nil, mostSteps); ok && grids && !isEven(s) {
 		c.list, c.count = append([]uint64{}, list...), uint64(len(list))
 	}
 	return c

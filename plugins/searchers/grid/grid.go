@@ -18,7 +18,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "grid",
-		Version: "1.2.0",
+		Version: "1.3.0",
 		Summary: "Suggests every combination of the parameters' values once.",
 		Options: declared.Schema(),
 	},
