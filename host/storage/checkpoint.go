@@ -76,16 +76,14 @@ func Staged(trialDir string, id uint32) string { return filepath.Join(staging(tr
 func staging(trialDir string, id uint32) string { return CheckpointDir(trialDir, id) + beingMade }
 
 // Take brings a directory or file that a program made into the staging directory. It moves what lies
-// in the trial's directory and copies everything else.
+// in the trial's directory and copies everything else. The program may have put a link in the place of
+// the trial's directory, which is not followed.
 func Take(trialDir string, id uint32, from string) error {
-	if !filepath.IsAbs(from) {
-		from = filepath.Join(trialDir, from)
-	}
-	trialDir, err := filepath.EvalSymlinks(trialDir)
-	if err != nil {
+	if err := nolink.IsDir(trialDir); err != nil {
 		return err
 	}
-	if from, err = placed(from); err != nil {
+	from, err := placed(in(trialDir, from))
+	if err != nil {
 		return fmt.Errorf("checkpoint %s: %w", from, reason(err))
 	}
 	info, err := os.Lstat(from)
@@ -113,6 +111,14 @@ func Take(trialDir string, id uint32, from string) error {
 		return nolink.Rename(from, files)
 	}
 	return copyTree(from, files)
+}
+
+// in returns a path that a program in the trial's directory names.
+func in(trialDir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(trialDir, path)
 }
 
 // placed resolves the links of a path.

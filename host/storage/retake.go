@@ -113,12 +113,8 @@ func hasMoved(trialDir string, id uint32, from string) bool {
 
 // Moves reports whether Take moves what is at a path, which is fast, or copies it.
 func Moves(trialDir, from string) bool {
-	if !filepath.IsAbs(from) {
-		from = filepath.Join(trialDir, from)
-	}
-	home, err1 := filepath.EvalSymlinks(trialDir)
-	from, err2 := placed(from)
-	if err1 != nil || err2 != nil || !movable(home, from) {
+	from, err := placed(in(trialDir, from))
+	if err != nil || !movable(trialDir, from) {
 		return false
 	}
 	info, err := os.Lstat(from)
