@@ -27,6 +27,9 @@ func ExportFiles(trialDir, format string) string {
 // format.
 func NewExports(trialDir string) string { return filepath.Join(trialDir, exports, exporting) }
 
+// CheckExports returns an error if there is something else in the place of that directory, or a link on the way to it.
+func CheckExports(trialDir string) error { return unlessMissing(nolink.IsDir(NewExports(trialDir))) }
+
 // CommitExport completes the model that a trainable left in a format, as [Dir.Commit] does a
 // checkpoint. It replaces a model of an earlier host. If it fails, the model stays where it was, for a
 // retry.
