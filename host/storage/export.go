@@ -34,10 +34,10 @@ func CheckExports(trialDir string) error { return unlessMissing(nolink.IsDir(New
 // checkpoint. It replaces a model of an earlier host. If it fails, the model stays where it was, for a
 // retry.
 func (d Dir) CommitExport(trialDir, format string, m Manifest) (bytes int64, err error) {
-	return commitExport(realDisk{}, d.Blobs(), trialDir, format, m)
+	return d.commitExport(realDisk{}, trialDir, format, m)
 }
 
-func commitExport(on disk, blobs, trialDir, format string, m Manifest) (bytes int64, err error) {
+func (d Dir) commitExport(on disk, trialDir, format string, m Manifest) (bytes int64, err error) {
 	left := filepath.Join(NewExports(trialDir), format)
 	info, err := nolink.Lstat(left)
 	switch {
@@ -56,7 +56,7 @@ func commitExport(on disk, blobs, trialDir, format string, m Manifest) (bytes in
 		return 0, err
 	}
 	m.Format = format
-	bytes, err = commitAs(on, blobs, trialDir, staged, final, m)
+	bytes, err = d.commitAs(on, trialDir, staged, final, m)
 	if err == nil {
 		return bytes, nil
 	}

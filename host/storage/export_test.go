@@ -25,7 +25,7 @@ func TestExportOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := commitExport(fullDisk{}, d.Blobs(), dir, "onnx", Manifest{}); !errors.Is(err, syscall.ENOSPC) {
+		if _, err := d.commitExport(fullDisk{}, dir, "onnx", Manifest{}); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatal(err)
 		}
 	}

@@ -59,7 +59,7 @@ func (d Dir) Retake(trialDir string, id uint32, m *Manifest, from string, reboot
 	case ok:
 		*m = x
 	default:
-		if err := takeAgain(trialDir, id, from); err != nil {
+		if err := d.saving.takeAgain(trialDir, id, from); err != nil {
 			return 0, err
 		}
 	}
@@ -94,14 +94,14 @@ func readStarted(dir string, m *Manifest) (x Manifest, ok bool) {
 }
 
 // takeAgain is Take, which an earlier host may have left at any point.
-func takeAgain(trialDir string, id uint32, from string) error {
+func (s *Saving) takeAgain(trialDir string, id uint32, from string) error {
 	if from == "" {
 		return ErrUnfinished
 	}
 	if hasMoved(trialDir, id, from) {
 		return nil
 	}
-	return Take(trialDir, id, from)
+	return s.Take(trialDir, id, from)
 }
 
 // hasMoved reports whether an earlier host has moved what was at a path: a move is one step, so that
