@@ -10,6 +10,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/attempt/life"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/diskspace"
 )
 
 // A host that is told to end does not wait for ever for what it saves: a save has the grace, from when the host is told
@@ -119,7 +120,7 @@ func (t *Driver) sayProgress(no core.TrialNo, s *storage.Saving, pause time.Dura
 // cannotKeep reports that a checkpoint was not kept, and removes what is left of one that was given up.
 func (t *Driver) cannotKeep(dir string, m *storage.Manifest, id uint32, err error) {
 	if !givenUp(err) {
-		t.cannotSaveThere(core.TrialNo(m.Trial), m.Attempt, id, err.Error())
+		t.cannotSaveThere(core.TrialNo(m.Trial), m.Attempt, id, diskspace.TooLarge(err).Error())
 		return
 	}
 	t.Log.Warn(fmt.Sprintf("trial %d: its checkpoint of iteration %d is given up: %v", m.Trial, m.Iteration, err))
