@@ -47,8 +47,8 @@ func Doubt(d storage.Dir, written files.Noted) string {
 	if written.Damaged == nil {
 		return ""
 	}
-	return fmt.Sprintf("%v; it would tell whether the record has lost its last entries, as in a copy that was made while "+
-		"the experiment ran; a host writes it anew, once %s is not there any more", written.Damaged,
+	return fmt.Sprintf("%v; it would tell whether the record has lost its last entries, as in a copy that was made "+
+		"while the experiment ran; a host writes it anew, once %s is not there any more", written.Damaged,
 		files.Position(d.Path()))
 }
 
@@ -59,8 +59,8 @@ func Event(d storage.Dir, written files.Noted, last uint64) error {
 		return nil
 	}
 	if !written.Sealed && !laterResults(d, last) {
-		return fmt.Errorf("%s says that the files of results have event %d, but none of them has one after event %d, with "+
-			"which the record ends: if it was changed by hand, remove it; if this is a copy that was made while the "+
+		return fmt.Errorf("%s says that the files of results have event %d, but none of them has one after event %d, "+
+			"with which the record ends: if it was changed by hand, remove it; if this is a copy that was made while the "+
 			"experiment ran, the record has lost its last entries: copy again while no host runs",
 			files.Position(d.Path()), written.Event, last)
 	}

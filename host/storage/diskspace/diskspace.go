@@ -190,8 +190,8 @@ func TooLarge(err error) error {
 	if !errors.Is(err, syscall.EFBIG) {
 		return err
 	}
-	return fmt.Errorf("%w: a file has reached the largest size that this process may write; raise that limit (ulimit -f), "+
-		"then resume the experiment", err)
+	return fmt.Errorf("%w: a file has reached the largest size that this process may write; raise that limit (ulimit "+
+		"-f), then resume the experiment", err)
 }
 
 // cause returns the system's error, if there is one; the trial that it happened to is arbitrary.

@@ -299,12 +299,13 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// If the trial's directory is replaced by a link while it runs, no model is made behind the link, and nothing is removed
-// there.
+// If the trial's directory is replaced by a link while it runs, no model is made behind the link, and nothing is
+// removed there.
 func TestExportBehindALink(t *testing.T) {
 	home, others := filepath.Join(t.TempDir(), "home"), t.TempDir()
 	theirs := filepath.Join(others, "export", "a", "precious")
-	err := errors.Join(os.Mkdir(home, 0o700), os.MkdirAll(filepath.Dir(theirs), 0o700), os.WriteFile(theirs, nil, 0o600))
+	err := errors.Join(os.Mkdir(home, 0o700), os.MkdirAll(filepath.Dir(theirs), 0o700),
+		os.WriteFile(theirs, nil, 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,8 +105,8 @@ func (r *results) cut(line []byte, size int) {
 // tooLong tells the user about an object that is lost, which is the reason if there is no result. One in which no
 // objective was seen may be something else.
 func (r *results) tooLong(line []byte, size int) {
-	text := fmt.Sprintf("a line of stdout that begins like a result has %d bytes, and a result may have %d: print fewer "+
-		"values, and write what is large to a file: %s", size, channel.MaxLineBytes, snippet(line))
+	text := fmt.Sprintf("a line of stdout that begins like a result has %d bytes, and a result may have %d: print "+
+		"fewer values, and write what is large to a file: %s", size, channel.MaxLineBytes, snippet(line))
 	rank := r.clues.rankOfCut(line)
 	if r.clues.count(rank) {
 		r.clues.set(rank, "%s", text)
