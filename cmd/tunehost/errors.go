@@ -109,7 +109,7 @@ func (a *app) explain(err error) {
 		err = errors.New("interrupted")
 	}
 	if gone, ok := errors.AsType[*os.SyscallError](err); ok && gone.Syscall == "getwd" {
-		err = errors.New("the directory that this shell is in does not exist any more, and relative paths begin "+
+		err = errors.New("the directory that this shell is in does not exist any more, and relative paths begin " +
 			"there: change to another one (cd)")
 	}
 	text := strings.TrimSpace(err.Error())

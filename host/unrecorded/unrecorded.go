@@ -60,8 +60,8 @@ func Event(d storage.Dir, written files.Noted, last uint64) error {
 	}
 	if !written.Sealed && !laterResults(d, last) {
 		return fmt.Errorf("%s says that the files of results have event %d, but none of them has one after event %d, "+
-			"with which the record ends: if it was changed by hand, remove it; if this is a copy that was made while the "+
-			"experiment ran, the record has lost its last entries: copy again while no host runs",
+			"with which the record ends: if it was changed by hand, remove it; if this is a copy that was made "+
+			"while the experiment ran, the record has lost its last entries: copy again while no host runs",
 			files.Position(d.Path()), written.Event, last)
 	}
 	return lost(d, fmt.Sprintf("the files of results have event %d (%s)", written.Event, files.Position(d.Path())),
