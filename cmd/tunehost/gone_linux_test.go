@@ -14,7 +14,7 @@ func TestRemovedWorkingDirectory(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"run", "e.yaml"}, {"status", "results/e"}, {"ls"}} {
+	for _, args := range [][]string{{"run", "e.yaml"}, {"validate", "e.yaml"}} {
 		var out, errs bytes.Buffer
 		if status := run(args, nil, strings.NewReader(""), &out, &errs); status == 0 ||
 			!strings.Contains(errs.String(), "change to another one (cd)") {
