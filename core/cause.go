@@ -148,6 +148,8 @@ const (
 	// CauseLeasesTooShort: the trial has started Count times in a row, and each lease ended before a new
 	// result.
 	CauseLeasesTooShort
+	// CauseSaveGivenUp is CauseHostLost for a checkpoint that was not complete when its host had to end.
+	CauseSaveGivenUp
 )
 
 // Then is what a trial does next that cannot continue from where it was.
@@ -212,6 +214,7 @@ var causeNames = [...]string{
 	CauseNotHeld: "not_held", CauseLastUnsaved: "last_unsaved", CauseHostLost: "host_lost",
 	CauseNodeLostSave: "node_lost_save", CauseCutOff: "cut_off", CauseDiskFull: "disk_full", CauseNode: "node",
 	CauseLearned: "learned", CauseLeasesTooShort: "leases_too_short",
+	CauseSaveGivenUp: "save_given_up",
 }
 
 // String returns the kind's name, which is for programs and does not change; "" for an unknown kind.

@@ -156,6 +156,8 @@ func (c *Cause) warning() string {
 		return "its last checkpoint could not be saved: " + c.Text
 	case CauseHostLost:
 		return c.lostSave("the host died")
+	case CauseSaveGivenUp:
+		return c.lostSave("the host was told to end")
 	case CauseNodeLostSave:
 		return c.lostSave("its node was lost")
 	case CauseCutOff:

@@ -170,11 +170,13 @@ func (e *SaveFailed) apply(m *Machine) {
 	switch {
 	case l.orphan:
 		l.missing = true
+	case e.GivenUp && l.intent != toRequeue: // as if the host had died while it saved
+		l.missing, l.gaveUp = true, true
 	case e.ID == l.holding:
 		m.stateLost(e.Trial, e.Error)
 	case handed && l.nodeGone && l.end.well() && m.mayLose(e.Trial):
 		l.missing, l.lost = true, true
-	case m.closing.atOnce: // it was killed while it saved, and continues from an older one
+	case m.closing.atOnce, e.GivenUp: // it continues from an older one
 	case !l.over && (l.intent == noIntent || l.intent.pauses()), handed && l.endedWell():
 		m.stopAttempt(e.Trial, toFail, Cause{Kind: CauseUnsaved, Text: e.Error})
 	case handed && l.intent == toStop:

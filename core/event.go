@@ -154,6 +154,8 @@ type (
 		Attempt uint32
 		ID      uint32
 		Error   string
+		// GivenUp says that the host was told to end, and has not waited for it any longer.
+		GivenUp bool
 	}
 
 	// ModelExported: a trial that ends well has left its model in one of the requested formats, or Error

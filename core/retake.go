@@ -75,7 +75,10 @@ func (m *Machine) runsAgain(no TrialNo, l *live, e *AttemptEnded) bool {
 
 // whoDied returns why a handed-over checkpoint is missing.
 func (l *live) whoDied() CauseKind {
-	if l.lost {
+	switch {
+	case l.gaveUp:
+		return CauseSaveGivenUp
+	case l.lost:
 		return CauseNodeLostSave
 	}
 	return CauseHostLost

@@ -165,6 +165,7 @@ type leftover struct {
 	orphan  bool // it died with that host, and its checkpoints are being taken
 	cut     bool // it died with that host, and its end is not recorded
 	missing bool // a checkpoint that was to be taken again is missing
+	gaveUp  bool // it is missing because the host was told to end
 }
 
 // verdicts are the scheduler's decisions on an attempt's results: the one to carry out, and those that it owes.

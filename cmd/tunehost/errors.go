@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -106,6 +107,10 @@ func (a *app) explain(err error) {
 	}
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
+	}
+	if gone, ok := errors.AsType[*os.SyscallError](err); ok && gone.Syscall == "getwd" {
+		err = errors.New("the directory that this shell is in does not exist any more, and relative paths begin " +
+			"there: change to another one (cd)")
 	}
 	text := strings.TrimSpace(err.Error())
 	if !fromFile(err) && !placed(text) {

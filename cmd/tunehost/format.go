@@ -119,11 +119,3 @@ func plural(n int, thing string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
-
-// shellWord quotes a path as one word for a shell.
-func shellWord(path string) string {
-	if path != "" && !strings.ContainsAny(path, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-}

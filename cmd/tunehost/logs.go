@@ -129,7 +129,7 @@ func (a *app) followAll(e *view.Recorded, l *logging) error {
 	}
 	if state := e.State(); state != view.Running {
 		return usage("%s is %s: no trial prints anything; `tunehost logs %s TRIAL` shows what one has printed",
-			e.Name, state, shellWord(e.Place()))
+			e.Name, state, untrusted.Word(e.Place()))
 	}
 	return a.follow(&following{app: a, e: e, names: names})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/serve"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 // reportPage writes experiments as one page.
@@ -26,7 +27,7 @@ func (a *app) reportPage(dirs []string, file string) error {
 		return err
 	}
 	s := serve.New(serve.Options{Registry: plugins, Folders: dirs, Check: checkPlugins, Version: host.Version(),
-		Shown: func(dir string) string { return shellWord(relative(dir)) }})
+		Shown: func(dir string) string { return untrusted.Word(relative(dir)) }})
 	defer s.Close()
 	r, err := s.Report(time.Now())
 	if err != nil {

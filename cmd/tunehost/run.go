@@ -18,6 +18,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/serve"
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 var resumeModes = []string{"auto", "local", "remote", "prompt", "never", "errored_only", "errored_restart",
@@ -240,7 +241,7 @@ func (a *app) drive(f *runFlags, run func(context.Context) (host.Ended, error)) 
 	}
 	if ended.Outcome == core.Finished && ended.NonFinite != "" {
 		fmt.Fprintf(a.err, "tunehost: %s: look at what the program prints (`tunehost logs %s 0`)\n", ended.NonFinite,
-			shellWord(relative(ended.Dir)))
+			untrusted.Word(relative(ended.Dir)))
 	}
 	return f.verdict(ended)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/tunehost/tunehost/host"
 	"github.com/tunehost/tunehost/host/serve"
 	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -131,7 +132,7 @@ func (a *app) server(open *serve.Open, single bool, folders ...string) *serve.Se
 	open.Guard.Warn = func(err error) { fmt.Fprintf(a.err, "warning: %s\n", clean(err.Error())) }
 	return serve.New(serve.Options{Single: single, Registry: plugins, Folders: folders,
 		Guard: open.Guard, Keys: open.Keys, Check: checkPlugins, Version: host.Version(),
-		Shown: func(dir string) string { return shellWord(relative(dir)) }})
+		Shown: func(dir string) string { return untrusted.Word(relative(dir)) }})
 }
 
 // sayOpen prints how to reach the server. It goes to standard error: standard output may be data.
@@ -246,7 +247,7 @@ func (a *app) endServer(x *runServer, ended host.Ended) {
 	}
 	x.end(stays)
 	fmt.Fprintf(a.err, "the server has ended%s; `tunehost serve %s` shows the experiment\n",
-		map[bool]string{false: " with the experiment"}[stays], shellWord(relative(ended.Dir)))
+		map[bool]string{false: " with the experiment"}[stays], untrusted.Word(relative(ended.Dir)))
 }
 
 // attended reports whether a user sees the output, and their Ctrl-C would reach this process: it is not in the

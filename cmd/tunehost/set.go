@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin/loading"
 	"github.com/tunehost/tunehost/host/steer"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -69,7 +70,7 @@ func (a *app) sayChanged(e *view.Recorded, answer *steer.Answer) {
 	}
 	a.warn(answer.Warnings)
 	if answer.Later && len(answer.Changed) > 0 {
-		a.say("%s applies them", view.Resumer(e.Manual(), shellWord(relative(e.Place()))))
+		a.say("%s applies them", view.Resumer(e.Manual(), untrusted.Word(relative(e.Place()))))
 	}
 }
 

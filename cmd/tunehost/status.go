@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/opening"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -158,7 +159,7 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 		return nil // its host is still there
 	}
 	raised, more := raise(s.UsedUp())
-	dir := shellWord(s.Dir)
+	dir := untrusted.Word(s.Dir)
 	if raised != "" && s.State != view.Running && hasMore(s) {
 		list = append(list, "`"+raised+"` continues, with "+more)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -51,7 +52,7 @@ host which died had, the executor is started for a moment and gives them back.`,
 						return err
 					}
 					a.say("interrupting the experiment %s; %s resumes it", e.Name,
-						view.Resumer(e.Manual(), shellWord(args[0])))
+						view.Resumer(e.Manual(), untrusted.Word(args[0])))
 					return nil
 				})
 			})
@@ -195,7 +196,7 @@ func carryOut(h steer.Handler, r steer.Request) error {
 // changes the directory.
 func (a *app) withHandler(e *view.Recorded, say func(steer.Handler) error) error {
 	if e.State() != view.Running {
-		return say(&steer.Resting{View: e.Experiment, Shown: shellWord(relative(e.Place())), Check: checkPlugins,
+		return say(&steer.Resting{View: e.Experiment, Shown: untrusted.Word(relative(e.Place())), Check: checkPlugins,
 			Now: a.now})
 	}
 	c, err := unixsock.Dial(e.Dir)

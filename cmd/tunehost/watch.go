@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/host/report/terminal"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -78,7 +79,7 @@ func (w *watched) Status() view.Status {
 		s.NoBest = err.Error()
 	}
 	if s.Paused && s.State == view.Running {
-		s.Hint = "`tunehost unpause " + shellWord(s.Dir) + "` continues"
+		s.Hint = "`tunehost unpause " + untrusted.Word(s.Dir) + "` continues"
 	}
 	return s
 }

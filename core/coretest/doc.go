@@ -31,7 +31,7 @@
 //	                              follow, each in a line of its own
 //	resume N | endtrial N | endall 0 | resize N cpu=K | exploit N donor=K [iter=K] [bare]   its commands
 //	end N [why=(…) | instead=(…)] [never] [badrestore] [attempt=K]    the attempt is over
-//	saved N [iter=K] | held N | unsaved N why=(…)       the oldest save
+//	saved N [iter=K] | held N | unsaved N why=(…) [given-up]  the oldest save
 //	exported N as=FORMAT [bytes=K] [why=(…)]            a model of the trial
 //	stop N|all | pause N|all | unpause N|all            the user
 //	reset N [scratch] [fresh] [unstarted] [steered]     the user runs a trial again

@@ -370,7 +370,8 @@ func (s *Story) saved(c command) ([]core.Event, error) {
 		x.iteration = uint64(v)
 	}
 	if c.d.Cmd == "unsaved" {
-		return []core.Event{&core.SaveFailed{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Error: c.quoted()}}, nil
+		return []core.Event{&core.SaveFailed{Trial: no, Attempt: s.attempt(c, no), ID: x.id, Error: c.quoted(),
+			GivenUp: c.has("given-up")}}, nil
 	}
 	if c.d.Cmd == "held" {
 		return []core.Event{&core.StateHeld{Trial: no, Attempt: s.attempt(c, no), ID: x.id,

@@ -263,6 +263,7 @@ func visit(f *fields, e core.Event) {
 		number32(f, 2, &e.Attempt)
 		number32(f, 3, &e.ID)
 		f.str(4, &e.Error)
+		f.boolean(5, &e.GivenUp)
 	default:
 		visitRare(f, e)
 	}

@@ -76,6 +76,8 @@ type Item struct {
 	Dir    string // of the trial
 	ID     uint32
 	Format string // of a model; "" for a checkpoint
+	// Saving ends once the save is given up; nil: it is not.
+	Saving *storage.Saving
 }
 
 // SharedFiles implements Checkpoints for trials that see the host's file system under the same
@@ -106,15 +108,16 @@ func (SharedFiles) Take(x Item, path string, quick bool) (done bool, err error) 
 	if quick && !storage.Moves(x.Dir, path) {
 		return false, nil
 	}
-	return true, storage.Take(x.Dir, x.ID, path)
+	return true, x.Saving.Take(x.Dir, x.ID, path)
 }
 
 // Commit implements Saver.
 func (f SharedFiles) Commit(x Item, m storage.Manifest) (bytes int64, err error) {
+	d := f.Storage.During(x.Saving)
 	if x.Format != "" {
-		return f.Storage.CommitExport(x.Dir, x.Format, m)
+		return d.CommitExport(x.Dir, x.Format, m)
 	}
-	return f.Storage.Commit(x.Dir, x.ID, m)
+	return d.Commit(x.Dir, x.ID, m)
 }
 
 // Fetch implements Fetcher.

@@ -101,8 +101,7 @@ type Driver struct {
 	unable   unable
 	lastRun  uint64
 	names    map[string]bool // of metrics
-	saving   sync.WaitGroup
-	turns    turns
+	saving   saves
 	leaving  sync.WaitGroup // processes that are being closed
 }
 
@@ -112,7 +111,7 @@ func New(o Options) *Driver {
 		runs: map[core.TrialNo]*run{}, workers: map[*worker]bool{}, common: map[core.LeaseID]*worker{},
 		exporting: map[core.TrialNo]*run{}, departed: map[core.LeaseID]*run{},
 		doubtful: map[core.TrialNo]*doubtful{}, names: map[string]bool{},
-		turns: turns{last: map[core.TrialNo]chan struct{}{}}}
+		saving: saves{turns: turns{last: map[core.TrialNo]chan struct{}{}}}}
 	if t.Checkpoints == nil {
 		t.Checkpoints = SharedFiles{Storage: o.Storage}
 	}
@@ -299,8 +298,11 @@ func (r *run) tell(c train.Command) {
 
 // Leave is called when the host is told to end. If something waits for room when the time is over that a trial has to
 // end, as a checkpoint on a full disk, the host fails: its trials continue from their last checkpoints, and nobody has
-// to make room before the host ends.
-func (t *Driver) Leave() { t.Clock.AfterFunc(t.Grace, t.failWithoutRoom) }
+// to make room before the host ends. What is not saved by then is given up.
+func (t *Driver) Leave() {
+	t.Clock.AfterFunc(t.Grace, t.failWithoutRoom)
+	t.saving.leave(t.Grace, func(f func()) { t.Clock.AfterFunc(t.Grace, f) })
+}
 
 func (t *Driver) failWithoutRoom() {
 	select {

@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -18,12 +19,14 @@ func (t *Driver) commitExport(r *run, format string) {
 
 func (t *Driver) keepExport(r *run, format string, m storage.Manifest) life.ExportMade {
 	made := life.ExportMade{Format: format}
+	s, over := t.saving.begin(r.Trial, t.Grace)
+	defer over()
 	err := t.whenRoom(func() (err error) {
-		made.Bytes, err = t.Checkpoints.Commit(Item{Place: r.place, Dir: r.dir, Format: format}, m)
+		made.Bytes, err = t.Checkpoints.Commit(Item{Place: r.place, Dir: r.dir, Format: format, Saving: s}, m)
 		return err
 	})
 	if err != nil {
-		made.Error = err.Error()
+		made.Error = cmp.Or(s.Err(), err).Error()
 		return made
 	}
 	t.Saved(storage.ExportDir(r.dir, format))

@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -82,9 +83,9 @@ func (t *Driver) askSave(no core.TrialNo, attempt uint32, s life.Save, otherwise
 func (t *Driver) take(a core.TakeCheckpoint, dir string) {
 	m := storage.Manifest{Trial: uint32(a.Trial), Attempt: a.Attempt, Iteration: a.Iteration}
 	if a.Again {
-		t.keep(dir, a.ID, &m, func() (bytes int64, err error) {
+		t.keep(dir, a.ID, &m, func(s *storage.Saving) (bytes int64, err error) {
 			err = t.whenRoom(func() (err error) {
-				bytes, err = t.Storage.Retake(dir, a.ID, &m, a.Path, a.Rebooted)
+				bytes, err = t.Storage.During(s).Retake(dir, a.ID, &m, a.Path, a.Rebooted)
 				return err
 			})
 			t.notRetaken(a, dir, err)
@@ -95,7 +96,7 @@ func (t *Driver) take(a core.TakeCheckpoint, dir string) {
 	m.Parent = t.parent(a.Trial, a.Attempt)
 	x := t.item(a.Trial, a.Attempt, dir, a.ID)
 	done, err := t.Checkpoints.Take(x, a.Path, true)
-	t.commit(x, m, func() error {
+	t.commit(x, m, func(x Item) error {
 		if !done || diskspace.IsFull(err) {
 			done, err = t.Checkpoints.Take(x, a.Path, false)
 		}
@@ -106,7 +107,7 @@ func (t *Driver) take(a core.TakeCheckpoint, dir string) {
 // notRetaken says that a checkpoint which an earlier host had not completed is not used, and removes what is left of
 // it. One that the trainable had not finished is no surprise. Where the disk is full, the next host tries again.
 func (t *Driver) notRetaken(a core.TakeCheckpoint, dir string, err error) {
-	if err == nil || diskspace.IsFull(err) {
+	if err == nil || diskspace.IsFull(err) || givenUp(err) {
 		return
 	}
 	if !errors.Is(err, storage.ErrUnfinished) {
@@ -147,9 +148,10 @@ func (t *turns) take(no core.TrialNo) (before <-chan struct{}, over func()) {
 }
 
 // commit completes a checkpoint, after it has taken what the trainable made by itself.
-func (t *Driver) commit(x Item, m storage.Manifest, take func() error) {
-	t.keep(x.Dir, x.ID, &m, func() (bytes int64, err error) {
-		if err = t.whenRoom(take); err != nil {
+func (t *Driver) commit(x Item, m storage.Manifest, take func(Item) error) {
+	t.keep(x.Dir, x.ID, &m, func(s *storage.Saving) (bytes int64, err error) {
+		x.Saving = s
+		if err = t.whenRoom(func() error { return take(x) }); err != nil {
 			return 0, err
 		}
 		err = t.whenRoom(func() (err error) {
@@ -161,17 +163,19 @@ func (t *Driver) commit(x Item, m storage.Manifest, take func() error) {
 }
 
 // keep makes a checkpoint in the background, after the trial's earlier ones (B-051).
-func (t *Driver) keep(dir string, id uint32, m *storage.Manifest, make func() (bytes int64, err error)) {
-	t.saving.Add(1)
-	before, over := t.turns.take(core.TrialNo(m.Trial))
-	go func() {
-		defer t.saving.Done()
+func (t *Driver) keep(dir string, id uint32, m *storage.Manifest, make func(*storage.Saving) (bytes int64, err error)) {
+	no := core.TrialNo(m.Trial)
+	before, next := t.saving.take(no)
+	s, over := t.saving.begin(no, t.Grace)
+	t.saving.Go(func() {
+		defer next()
 		defer over()
 		<-before
 		started := t.Clock.Now()
-		bytes, err := make()
+		defer t.sayProgress(no, s, slowSave)()
+		bytes, err := make(s)
 		if err != nil {
-			t.cannotSaveThere(core.TrialNo(m.Trial), m.Attempt, id, err.Error())
+			t.cannotKeep(dir, m, id, cmp.Or(s.Err(), err))
 			return
 		}
 		t.Saved(storage.CheckpointDir(dir, id))
@@ -180,7 +184,7 @@ func (t *Driver) keep(dir string, id uint32, m *storage.Manifest, make func() (b
 		}
 		t.Inbox.Post(&core.CheckpointSaved{Trial: core.TrialNo(m.Trial), Attempt: m.Attempt, ID: id,
 			Iteration: m.Iteration, Bytes: bytes})
-	}()
+	})
 }
 
 // cannotSaveThere reports that a checkpoint cannot be made: at once for an attempt on this machine. On another machine
@@ -235,22 +239,28 @@ func (t *Driver) saveElsewhere(no core.TrialNo, attempt uint32, x Item, s life.S
 // commitSave completes a checkpoint that the trainable has written.
 func (t *Driver) commitSave(r *run, s life.Save) {
 	m := storage.Manifest{Trial: uint32(r.Trial), Attempt: r.Attempt, Iteration: s.Iteration, Parent: r.parent()}
-	t.commit(r.item(s.ID), m, func() error { return nil })
+	t.commit(r.item(s.ID), m, func(Item) error { return nil })
 }
 
 func (r *run) item(id uint32) Item { return Item{Place: r.place, Dir: r.dir, ID: id} }
 
 // cannotSave reports that a checkpoint cannot be made. The run may be over.
 func (t *Driver) cannotSave(no core.TrialNo, attempt uint32, id uint32, why string) {
+	t.failSave(no, attempt, life.SaveImpossible{ID: id, Error: why})
+}
+
+func (t *Driver) failSave(no core.TrialNo, attempt uint32, e life.SaveImpossible) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range []*run{t.runs[no], t.exporting[no]} {
 		if r != nil && r.Attempt == attempt {
-			t.apply(r, life.SaveImpossible{ID: id, Error: why})
+			t.apply(r, e)
 			return
 		}
 	}
-	t.Inbox.Post(saveFailed(no, attempt, id, why))
+	failed := saveFailed(no, attempt, e.ID, e.Error)
+	failed.GivenUp = e.GivenUp
+	t.Inbox.Post(failed)
 }
 
 func saveFailed(no core.TrialNo, attempt uint32, id uint32, why string) *core.SaveFailed {

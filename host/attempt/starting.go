@@ -29,7 +29,7 @@ func (t *Driver) begin(ctx context.Context, a core.StartAttempt, w Work) {
 		t.saving.Go(func() { t.succeed(r, earlier, w.Params) })
 		return
 	}
-	err := t.Storage.MakeTrialDir(r.dir, w.Params)
+	err := t.makeDir(r, w.Params)
 	if diskspace.IsFull(err) || err == nil && (r.from.ID != 0 || t.Apart) {
 		t.saving.Go(func() { t.prepareDir(r, w.Params) })
 	} else {
@@ -64,7 +64,7 @@ func (t *Driver) prepareDir(r *run, params []byte) {
 		if t.canceled(r) {
 			return errStopped
 		}
-		if err := t.Storage.MakeTrialDir(r.dir, params); err != nil {
+		if err := t.makeDir(r, params); err != nil {
 			return err
 		}
 		if err := t.Checkpoints.Prepare(r.place, r.start); err != nil {
@@ -74,6 +74,15 @@ func (t *Driver) prepareDir(r *run, params []byte) {
 	})
 	t.dirDone(r, err)
 	t.send()
+}
+
+// makeDir makes the run's directory. Its program removes and makes files where its models go.
+func (t *Driver) makeDir(r *run, params []byte) error {
+	err := t.Storage.MakeTrialDir(r.dir, params)
+	if err == nil && len(r.start.Export) > 0 {
+		err = storage.CheckExports(r.dir)
+	}
+	return err
 }
 
 // errStopped says that the run was told to stop before it had begun.

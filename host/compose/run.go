@@ -42,7 +42,7 @@ func (s *Session) Run(ctx context.Context) (options.Ended, error) {
 	go s.Views.Shown.Draw(turning)
 	interrupt := context.AfterFunc(ctx, func() {
 		s.inbox.Post(&core.Interrupted{})
-		host.SayAwaited("")
+		host.SayAwaited(live.QuietEnd)
 	})
 	defer interrupt()
 	broken := s.endOnFailure(turning, stop)
@@ -83,9 +83,17 @@ func (s *Session) Settings() steer.Settings { return s.live(nil).Settings() }
 func (s *Session) live(over <-chan struct{}) *live.Host {
 	host := s.first()
 	h := &live.Host{Setup: s.Setup, Views: s.Views, Inbox: s.inbox, Request: s.Plugins.Request, Rules: host.Rules(),
-		Spec: host.Spec, Over: over}
+		Spec: host.Spec, Over: over, Saving: s.saving}
 	h.Steer(s.engine.Running)
 	return h
+}
+
+// saving says how far the checkpoint of a trial is that is being saved.
+func (s *Session) saving(no core.TrialNo) (done, total int64) {
+	if s.Drivers == nil || s.Drivers.Training == nil {
+		return 0, 0
+	}
+	return s.Drivers.Training.Saving(no)
 }
 
 // endOnFailure stops the loop if something else fails. Once the loop has ended, the channel

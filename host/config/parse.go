@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 // Option changes how a file is read.
@@ -99,7 +101,7 @@ func WithoutTrainable() Option {
 // inDirectory says what to do about a directory where a file is expected.
 func inDirectory(path string) string {
 	if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil {
-		return "; `tunehost resume " + path + "` continues the experiment in it"
+		return "; `tunehost resume " + untrusted.Word(path) + "` continues the experiment in it"
 	}
 	return ""
 }

@@ -203,7 +203,7 @@ func refusal(x *inbox.Item) func(error) {
 
 // Unrecorded ends a host: what happens after it could not be resumed.
 func Unrecorded(err error) error {
-	return fmt.Errorf("the record cannot be written, and everything is stopped: %w", err)
+	return fmt.Errorf("the record cannot be written, and everything is stopped: %w", diskspace.TooLarge(err))
 }
 
 // noRoom ends a host that waits for room, and is told to leave or has waited for its own descriptors.

@@ -28,6 +28,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage/diskspace"
 	"github.com/tunehost/tunehost/host/storage/lack"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/usererror"
 )
 
@@ -135,7 +136,7 @@ func inUse(err error, leaving string) error {
 			held.Host, leaving)
 	}
 	return usererror.Errorf("%w; `tunehost watch %[2]s` follows it, `tunehost interrupt %[2]s` ends its host such "+
-		"that it can continue", err, held.Dir)
+		"that it can continue", err, untrusted.Word(held.Dir))
 }
 
 // InMemory holds nothing: the experiment is not kept, and cannot be resumed.

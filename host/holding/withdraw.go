@@ -3,7 +3,6 @@ package holding
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -28,12 +27,12 @@ func (h *Holding) withdraw() {
 		return
 	}
 	for _, path := range []string{h.Dir.Trials(), h.Dir.Log(), filepath.Join(h.Dir.Path(), lockName)} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := nolink.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 	}
 	for _, path := range h.made {
-		if os.Remove(path) != nil {
+		if nolink.Remove(path) != nil {
 			return // another experiment has begun there
 		}
 	}
@@ -44,7 +43,7 @@ const lockName = "LOCK"
 
 // bare reports whether the directory has nothing but what [Take] puts there.
 func (h *Holding) bare() bool {
-	entries, err := os.ReadDir(h.Dir.Path())
+	entries, err := nolink.ReadDir(h.Dir.Path())
 	if err != nil {
 		return false
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -107,7 +108,7 @@ func present(e *config.Experiment) error {
 	if view.Is(restoreDir(e)) {
 		return &config.Error{Pos: e.PosOf("restore"), Msg: "restore: " + e.Restore + " is an experiment, expected a " +
 			"checkpoint of one: `tunehost best " +
-			e.Restore + "` shows that of the best trial"}
+			untrusted.Word(e.Restore) + "` shows that of the best trial"}
 	}
 	if !mirror.IsURL(e.Storage) {
 		if err := outside(e, filepath.Join(e.Storage, e.Name)); err != nil {

@@ -1,7 +1,10 @@
 package local
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -15,9 +18,26 @@ const (
 	leastThreads   = 16 // of any command
 )
 
-// Limits returns an error if this process may have too few open files, or its user too few processes, for a host.
+// Limits returns an error if this process may have too few open files, or its user too few processes, for a host, or if
+// the system lacks a device that each program needs.
 func Limits() error {
-	return enough(softLimit(unix.RLIMIT_NOFILE), processes())
+	return cmp.Or(enough(softLimit(unix.RLIMIT_NOFILE), processes()), nullDevice(os.DevNull))
+}
+
+// nullDevice returns an error if there is no device at a path: what a host starts reads from it.
+func nullDevice(path string) error {
+	info, err := os.Stat(path)
+	what := "is not a device"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		what = "does not exist"
+	case err != nil:
+		return nil // who opens it says why that fails
+	case info.Mode()&fs.ModeCharDevice != 0:
+		return nil
+	}
+	return fmt.Errorf("%[1]s %[2]s, and each program that a host starts needs it: mount /dev, or make it as root: "+
+		"rm -f %[1]s; mknod -m 666 %[1]s c 1 3", path, what)
 }
 
 // Threads returns an error if this process may have too few threads for any command. The Go runtime would end it in

@@ -1,6 +1,28 @@
 package local
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A system without /dev/null, or with a file in its place, cannot start a program.
+func TestNullDevice(t *testing.T) {
+	missing, file := filepath.Join(t.TempDir(), "null"), filepath.Join(t.TempDir(), "null")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{missing: " does not exist, and each program",
+		file: " is not a device, and each program"} {
+		if err := nullDevice(path); err == nil || !strings.HasPrefix(err.Error(), path+want) {
+			t.Error(err)
+		}
+	}
+	if err := nullDevice(os.DevNull); err != nil {
+		t.Error(err)
+	}
+}
 
 // A host with few descriptors has none left to save what its trials report, and would wait for ever.
 func TestTooLowLimits(t *testing.T) {

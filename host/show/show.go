@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/report/terminal"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -190,7 +191,7 @@ func Hint(exit *options.Exit, dir string, st view.Status) string {
 	case st.State == view.Running && exit.Asked():
 		return "Ctrl-C again kills the trials now"
 	case st.Paused && st.State == view.Running:
-		return "`tunehost unpause " + ShortDir(dir) + "` continues"
+		return "`tunehost unpause " + untrusted.Word(ShortDir(dir)) + "` continues"
 	}
 	return ""
 }

@@ -28,7 +28,7 @@ func (s *sealer) share(blob, path string) bool {
 	if same(blob, path) {
 		return true // a retry after the disk was full
 	}
-	if !equal(blob, path) {
+	if !s.equal(blob, path) {
 		return false
 	}
 	tmp := filepath.Join(s.dir, halfLink)
@@ -66,7 +66,7 @@ func same(a, b string) bool {
 }
 
 // equal compares two plain files.
-func equal(a, b string) bool {
+func (s *sealer) equal(a, b string) bool {
 	x, errX := nolink.Lstat(a)
 	y, errY := nolink.Lstat(b)
 	if errX != nil || errY != nil || !x.Mode().IsRegular() || !y.Mode().IsRegular() || x.Size() != y.Size() {
@@ -82,7 +82,7 @@ func equal(a, b string) bool {
 		return false
 	}
 	defer g.Close()
-	return equalStreams(f, g)
+	return equalStreams(f, s.saving.watched(g))
 }
 
 func equalStreams(f, g io.Reader) bool {

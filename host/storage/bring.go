@@ -22,7 +22,7 @@ func (d Dir) Bring(trialDir string, id uint32, from string) (m Manifest, err err
 	}
 	files, err := Stage(trialDir, id)
 	if err == nil && root == "" {
-		err = copyTree(from, files)
+		err = unwatched.copyTree(from, files)
 	} else if err == nil {
 		m, err = ReadManifest(root)
 		if err == nil {

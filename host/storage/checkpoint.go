@@ -76,16 +76,17 @@ func Staged(trialDir string, id uint32) string { return filepath.Join(staging(tr
 func staging(trialDir string, id uint32) string { return CheckpointDir(trialDir, id) + beingMade }
 
 // Take brings a directory or file that a program made into the staging directory. It moves what lies
-// in the trial's directory and copies everything else.
-func Take(trialDir string, id uint32, from string) error {
-	if !filepath.IsAbs(from) {
-		from = filepath.Join(trialDir, from)
-	}
-	trialDir, err := filepath.EvalSymlinks(trialDir)
-	if err != nil {
+// in the trial's directory and copies everything else. The program may have put a link in the place of
+// the trial's directory, which is not followed.
+func Take(trialDir string, id uint32, from string) error { return unwatched.Take(trialDir, id, from) }
+
+// Take is the function Take for a save that may be given up.
+func (s *Saving) Take(trialDir string, id uint32, from string) error {
+	if err := nolink.IsDir(trialDir); err != nil {
 		return err
 	}
-	if from, err = placed(from); err != nil {
+	from, err := placed(in(trialDir, from))
+	if err != nil {
 		return fmt.Errorf("checkpoint %s: %w", from, reason(err))
 	}
 	info, err := os.Lstat(from)
@@ -99,9 +100,12 @@ func Take(trialDir string, id uint32, from string) error {
 	if err != nil {
 		return err
 	}
+	if s != nil && !movable(trialDir, from) {
+		s.begins(sizeOf(from))
+	}
 	if !info.IsDir() { // files holds all of it, or a partial copy that is made again
 		half := filepath.Join(filepath.Dir(files), halfCopy)
-		if err := copyFile(from, half, info); err != nil {
+		if err := s.copyFile(from, half, info); err != nil {
 			return err
 		}
 		return nolink.Rename(half, filepath.Join(files, filepath.Base(from)))
@@ -112,7 +116,15 @@ func Take(trialDir string, id uint32, from string) error {
 		}
 		return nolink.Rename(from, files)
 	}
-	return copyTree(from, files)
+	return s.copyTree(from, files)
+}
+
+// in returns a path that a program in the trial's directory names.
+func in(trialDir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(trialDir, path)
 }
 
 // placed resolves the links of a path.
@@ -145,7 +157,7 @@ func inside(dir, path string) bool {
 
 // copyTree copies regular files and directories; anything else is an error, since a link or a device
 // could lead out of the checkpoint.
-func copyTree(from, to string) error {
+func (s *Saving) copyTree(from, to string) error {
 	target, err := os.Lstat(to)
 	if err != nil {
 		return err
@@ -167,7 +179,7 @@ func copyTree(from, to string) error {
 		case d.IsDir():
 			return nolink.MkdirAll(filepath.Join(to, rel), dirMode)
 		}
-		return copyFile(path, filepath.Join(to, rel), info)
+		return s.copyFile(path, filepath.Join(to, rel), info)
 	})
 }
 
@@ -183,7 +195,7 @@ func openSeen(path string, seen fs.FileInfo) (*os.File, error) {
 	return f, nil
 }
 
-func copyFile(from, to string, info fs.FileInfo) error {
+func (s *Saving) copyFile(from, to string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("checkpoint: %s is %s; a checkpoint may hold only plain files and folders", from,
 			nolink.KindOf(info.Mode()))
@@ -197,6 +209,6 @@ func copyFile(from, to string, info fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	_, err = sparse.Copy(out, in)
+	_, err = sparse.Copy(out, in, s.watchers()...)
 	return errors.Join(err, out.Close())
 }

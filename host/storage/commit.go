@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,19 +26,19 @@ const sealedMode = 0o400
 // loss at any instant leaves the whole checkpoint or nothing (B-051). Files are not copied; files that
 // another checkpoint of the experiment has are shared.
 func (d Dir) Commit(trialDir string, id uint32, m Manifest) (bytes int64, err error) {
-	return commit(realDisk{}, d.Blobs(), trialDir, id, m)
+	return d.commit(realDisk{}, trialDir, id, m)
 }
 
-func commit(on disk, blobs, trialDir string, id uint32, m Manifest) (bytes int64, err error) {
+func (d Dir) commit(on disk, trialDir string, id uint32, m Manifest) (bytes int64, err error) {
 	if err := finish(on, trialDir, id, m); err != nil {
 		return 0, err
 	}
-	return commitAs(on, blobs, trialDir, kept(trialDir, id), CheckpointDir(trialDir, id), m)
+	return d.commitAs(on, trialDir, kept(trialDir, id), CheckpointDir(trialDir, id), m)
 }
 
 // commitAs completes what is staged in dir under its final name.
-func commitAs(on disk, blobs, trialDir, dir, final string, m Manifest) (bytes int64, err error) {
-	s := sealer{disk: on, blobs: blobs, dir: dir}
+func (d Dir) commitAs(on disk, trialDir, dir, final string, m Manifest) (bytes int64, err error) {
+	s := sealer{disk: on, blobs: d.Blobs(), dir: dir, saving: d.saving}
 	if m.Files, err = s.seal(); err != nil {
 		return 0, err
 	}
@@ -105,6 +106,8 @@ type sealer struct {
 	dir   string
 	root  *os.Root
 	files []File
+	// saving is nil if nobody looks at it.
+	saving *Saving
 }
 
 func (s *sealer) seal() (files []File, err error) {
@@ -113,6 +116,9 @@ func (s *sealer) seal() (files []File, err error) {
 		return nil, err
 	}
 	defer s.root.Close()
+	if s.saving != nil {
+		s.saving.begins(sizeOf(top))
+	}
 	folders, err := eachFile(top, s.file)
 	for _, f := range slices.Backward(folders) { // the innermost first
 		if err == nil {
@@ -120,6 +126,21 @@ func (s *sealer) seal() (files []File, err error) {
 		}
 	}
 	return sorted(s.files), err
+}
+
+// sizeOf returns the size of the files below a folder, as far as it can be found out.
+func sizeOf(top string) (bytes int64) {
+	_ = filepath.WalkDir(top, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			bytes += info.Size()
+		}
+		return err
+	})
+	return bytes
 }
 
 func sorted(files []File) []File {
@@ -203,7 +224,7 @@ func (s *sealer) read(rel string) (x File, links uint64, err error) {
 		return x, 0, err
 	}
 	sum := sha256.New()
-	n, err := sparse.Read(sum, f)
+	n, err := sparse.Read(io.MultiWriter(sum, s.saving), f)
 	return File{Path: filepath.ToSlash(rel), Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, linksOf(info), err
 }
 
@@ -214,7 +235,7 @@ func (s *sealer) private(path string) error {
 		return err
 	}
 	tmp := filepath.Join(s.dir, halfCopy)
-	if err := errors.Join(s.remove(tmp), copyFile(path, tmp, info)); err != nil {
+	if err := errors.Join(s.remove(tmp), s.saving.copyFile(path, tmp, info)); err != nil {
 		return err
 	}
 	return s.rename(tmp, path)

@@ -27,14 +27,17 @@ func ExportFiles(trialDir, format string) string {
 // format.
 func NewExports(trialDir string) string { return filepath.Join(trialDir, exports, exporting) }
 
+// CheckExports returns an error if there is something else in the place of that directory, or a link on the way to it.
+func CheckExports(trialDir string) error { return unlessMissing(nolink.IsDir(NewExports(trialDir))) }
+
 // CommitExport completes the model that a trainable left in a format, as [Dir.Commit] does a
 // checkpoint. It replaces a model of an earlier host. If it fails, the model stays where it was, for a
 // retry.
 func (d Dir) CommitExport(trialDir, format string, m Manifest) (bytes int64, err error) {
-	return commitExport(realDisk{}, d.Blobs(), trialDir, format, m)
+	return d.commitExport(realDisk{}, trialDir, format, m)
 }
 
-func commitExport(on disk, blobs, trialDir, format string, m Manifest) (bytes int64, err error) {
+func (d Dir) commitExport(on disk, trialDir, format string, m Manifest) (bytes int64, err error) {
 	left := filepath.Join(NewExports(trialDir), format)
 	info, err := nolink.Lstat(left)
 	switch {
@@ -53,7 +56,7 @@ func commitExport(on disk, blobs, trialDir, format string, m Manifest) (bytes in
 		return 0, err
 	}
 	m.Format = format
-	bytes, err = commitAs(on, blobs, trialDir, staged, final, m)
+	bytes, err = d.commitAs(on, trialDir, staged, final, m)
 	if err == nil {
 		return bytes, nil
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // fullDisk has room for everything but a manifest.
@@ -23,7 +25,7 @@ func TestExportOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := commitExport(fullDisk{}, d.Blobs(), dir, "onnx", Manifest{}); !errors.Is(err, syscall.ENOSPC) {
+		if _, err := d.commitExport(fullDisk{}, dir, "onnx", Manifest{}); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatal(err)
 		}
 	}
@@ -31,6 +33,23 @@ func TestExportOnAFullDisk(t *testing.T) {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 	if _, err := CheckCheckpoint(ExportDir(dir, "onnx"), true); err != nil {
+		t.Error(err)
+	}
+}
+
+// A link in the place of the folder of a trial's models is refused before its program removes anything there.
+func TestExportsBehindALink(t *testing.T) {
+	t.Parallel()
+	_, dir := trial(t)
+	if err := CheckExports(dir); err != nil {
+		t.Error(err)
+	}
+	link := filepath.Dir(NewExports(dir))
+	if err := os.Symlink(t.TempDir(), link); err != nil {
+		t.Fatal(err)
+	}
+	var refused *nolink.Error
+	if err := CheckExports(dir); !errors.As(err, &refused) || refused.Path != link {
 		t.Error(err)
 	}
 }

@@ -50,7 +50,7 @@ func (m *Memory) Restore(trial, id uint32, to string) error {
 	if err := errors.Join(nolink.RemoveAll(to), nolink.MkdirAll(to, dirMode)); err != nil {
 		return err
 	}
-	return copyTree(from, to)
+	return unwatched.copyTree(from, to)
 }
 
 // Drop removes a state.

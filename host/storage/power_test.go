@@ -278,7 +278,7 @@ func TestCommitDies(t *testing.T) {
 	t.Parallel()
 	for steps, saved := 0, false; !saved; steps++ {
 		d, trialDir, on := scene(t, steps)
-		_, err := commit(on, d.Blobs(), trialDir, 1, Manifest{Iteration: 7})
+		_, err := d.commit(on, trialDir, 1, Manifest{Iteration: 7})
 		saved = err == nil
 		if err != nil && !errors.Is(err, errDead) {
 			t.Fatal(err)

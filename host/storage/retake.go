@@ -59,7 +59,7 @@ func (d Dir) Retake(trialDir string, id uint32, m *Manifest, from string, reboot
 	case ok:
 		*m = x
 	default:
-		if err := takeAgain(trialDir, id, from); err != nil {
+		if err := d.saving.takeAgain(trialDir, id, from); err != nil {
 			return 0, err
 		}
 	}
@@ -94,14 +94,14 @@ func readStarted(dir string, m *Manifest) (x Manifest, ok bool) {
 }
 
 // takeAgain is Take, which an earlier host may have left at any point.
-func takeAgain(trialDir string, id uint32, from string) error {
+func (s *Saving) takeAgain(trialDir string, id uint32, from string) error {
 	if from == "" {
 		return ErrUnfinished
 	}
 	if hasMoved(trialDir, id, from) {
 		return nil
 	}
-	return Take(trialDir, id, from)
+	return s.Take(trialDir, id, from)
 }
 
 // hasMoved reports whether an earlier host has moved what was at a path: a move is one step, so that
@@ -113,12 +113,8 @@ func hasMoved(trialDir string, id uint32, from string) bool {
 
 // Moves reports whether Take moves what is at a path, which is fast, or copies it.
 func Moves(trialDir, from string) bool {
-	if !filepath.IsAbs(from) {
-		from = filepath.Join(trialDir, from)
-	}
-	home, err1 := filepath.EvalSymlinks(trialDir)
-	from, err2 := placed(from)
-	if err1 != nil || err2 != nil || !movable(home, from) {
+	from, err := placed(in(trialDir, from))
+	if err != nil || !movable(trialDir, from) {
 		return false
 	}
 	info, err := os.Lstat(from)

@@ -58,7 +58,7 @@ func TestRetakeAfterEachStep(t *testing.T) {
 					t.Fatal("it cannot be finished")
 				}
 			}
-			if _, err := commit(newDying(t, d.Path(), steps), d.Blobs(), trialDir, 3, ofSeven); err == nil {
+			if _, err := d.commit(newDying(t, d.Path(), steps), trialDir, 3, ofSeven); err == nil {
 				done = true
 			} else if !errors.Is(err, errDead) {
 				t.Fatal(err)

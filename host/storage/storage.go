@@ -23,7 +23,13 @@ const (
 )
 
 // Dir is an experiment's directory.
-type Dir struct{ path string }
+type Dir struct {
+	path   string
+	saving *Saving
+}
+
+// During returns the same directory for the steps of a save that may be given up.
+func (d Dir) During(s *Saving) Dir { return Dir{d.path, s} }
 
 // At returns an experiment's directory, which need not exist.
 func At(path string) (Dir, error) {
@@ -35,7 +41,7 @@ func At(path string) (Dir, error) {
 		return Dir{}, &PlaceError{Text: err.Error(), Do: "remove it, or name the directory that it leads to"}
 	}
 	real, err := withoutLinks(abs)
-	return Dir{real}, err
+	return Dir{path: real}, err
 }
 
 // withoutLinks resolves the links of a path whose last elements need not exist. Below it, links are

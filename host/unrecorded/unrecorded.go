@@ -4,7 +4,9 @@ package unrecorded
 
 import (
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,17 +39,43 @@ func Trial(d storage.Dir, r Record) error {
 	return nil
 }
 
-// Written returns the number of the last event that the result files of an experiment are known to have.
-func Written(d storage.Dir) uint64 { return files.Reported(d.Path()) }
+// Written returns the last event that the result files of an experiment are known to have.
+func Written(d storage.Dir) files.Noted { return files.ReadNoted(d.Path()) }
+
+// Doubt says that nothing tells whether the record has lost its end, although there was something; "" otherwise.
+func Doubt(d storage.Dir, written files.Noted) string {
+	if written.Damaged == nil {
+		return ""
+	}
+	return fmt.Sprintf("%v; it would tell whether the record has lost its last entries, as in a copy that was made "+
+		"while the experiment ran; a host writes it anew, once %s is not there any more", written.Damaged,
+		files.Position(d.Path()))
+}
 
 // Event returns an error if the result files have events, as Written has returned, after the last one of the record.
 // If a host may be at work, Written comes before the record is read.
-func Event(d storage.Dir, written, last uint64) error {
-	if written <= last {
+func Event(d storage.Dir, written files.Noted, last uint64) error {
+	if written.Event <= last {
 		return nil
 	}
-	return lost(d, fmt.Sprintf("the files of results have event %d (%s)", written, files.Position(d.Path())),
+	if !written.Sealed && !laterResults(d, last) {
+		return fmt.Errorf("%s says that the files of results have event %d, but none of them has one after event %d, "+
+			"with which the record ends: if it was changed by hand, remove it; if this is a copy that was made "+
+			"while the experiment ran, the record has lost its last entries: copy again while no host runs",
+			files.Position(d.Path()), written.Event, last)
+	}
+	return lost(d, fmt.Sprintf("the files of results have event %d (%s)", written.Event, files.Position(d.Path())),
 		fmt.Sprintf("with event %d", last))
+}
+
+// laterResults reports whether the results of any trial have an event after the last one of the record.
+func laterResults(d storage.Dir, last uint64) bool {
+	entries, _ := nolink.ReadDir(d.Trials()) // others say why they cannot be read
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		_, rest, _ := strings.Cut(e.Name(), "_")
+		id, _, _ := strings.Cut(rest, "_")
+		return e.IsDir() && files.LastEvent(filepath.Join(d.Trials(), e.Name()), id) > last
+	})
 }
 
 func lost(d storage.Dir, there, end string) error {

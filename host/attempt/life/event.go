@@ -57,6 +57,8 @@ type (
 	SaveImpossible struct {
 		ID    uint32
 		Error string
+		// GivenUp says that the host was told to end.
+		GivenUp bool
 	}
 	// Stop: the attempt is to end. Save is its last checkpoint; its ID is 0 for none.
 	Stop struct {

@@ -65,5 +65,6 @@ func (l *Life) failSaveLate(e SaveImpossible) State {
 }
 
 func (l *Life) saveFailed(e SaveImpossible) *core.SaveFailed {
-	return &core.SaveFailed{Trial: l.Trial, Attempt: l.Attempt, ID: e.ID, Error: e.Error}
+	return &core.SaveFailed{Trial: l.Trial, Attempt: l.Attempt, ID: e.ID, Error: e.Error,
+		GivenUp: e.GivenUp}
 }

@@ -180,7 +180,7 @@ func (f *Files) get(x attempt.Item, bundle int, saved, folder string) (err error
 			return errP
 		}
 		want := message.Files{Op: message.OpGet, Trial: trialOf(x.Dir), Path: path}
-		if err = f.getOnce(s, want, folder); err == nil || !lost(s) {
+		if err = f.getOnce(x, s, want, folder); err == nil || !lost(s) {
 			return err
 		}
 	}
@@ -197,7 +197,7 @@ func lost(s link.Session) bool {
 	}
 }
 
-func (f *Files) getOnce(s link.Session, want message.Files, folder string) (err error) {
+func (f *Files) getOnce(x attempt.Item, s link.Session, want message.Files, folder string) (err error) {
 	if want.Have, err = tree.Sizes(folder); err != nil {
 		return err
 	}
@@ -206,6 +206,7 @@ func (f *Files) getOnce(s link.Session, want message.Files, folder string) (err 
 		return err
 	}
 	defer conn.Close()
+	defer x.Saving.AtEnd(func() { _ = conn.Close() })()
 	_, err = tree.Receive(conn, folder, f.warnLarge)
 	return err
 }

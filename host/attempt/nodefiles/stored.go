@@ -170,6 +170,9 @@ func (f *Files) commitStored(x attempt.Item, m storage.Manifest) (bytes int64, p
 	}
 	if err != nil {
 		_ = f.Nodes.Drop(f.until, m.Stored) // if this fails, the next host removes it
+		if x.Saving.Err() != nil {
+			return 0, true, err
+		}
 		for _, p := range parts {
 			if p.session == nil || lost(p.session) {
 				return 0, true, err
@@ -290,6 +293,7 @@ func (f *Files) saveOnNode(x attempt.Item, folder string, p *part) {
 		}
 		want := message.Store{Op: message.OpSave, Folder: folder, Trial: trialOf(x.Dir), Path: from}
 		p.err = f.use(p.session, want, func(conn net.Conn) (err error) {
+			defer x.Saving.AtEnd(func() { _ = conn.Close() })()
 			p.files, err = message.ReadStored(conn)
 			return err
 		})

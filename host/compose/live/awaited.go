@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -15,23 +16,26 @@ const QuietEnd = 3 * time.Second
 // namedAwaited is how many trials are named.
 const namedAwaited = 3
 
-// SayAwaited tells the user what an interrupted host waits for, now and then, until the loop is
-// over. said is what was said last.
-func (h *Host) SayAwaited(said string) {
-	h.Setup.Options.Clock.AfterFunc(QuietEnd, func() {
+// SayAwaited tells the user what an interrupted host waits for, until the loop is over: after the pause, and ever more
+// rarely.
+func (h *Host) SayAwaited(pause time.Duration) { h.sayAwaited(pause, "") }
+
+func (h *Host) sayAwaited(pause time.Duration, said string) {
+	h.Setup.Options.Clock.AfterFunc(pause, func() {
 		var text string
-		if err := h.Look(func(v *view.State) { text = awaited(v) }); err != nil || text == "" {
+		if err := h.Look(func(v *view.State) { text = h.awaited(v) }); err != nil || text == "" {
 			return // it has ended, or is about to
 		}
 		if text != said {
 			h.Setup.Log.Warn(text)
+			pause *= 2
 		}
-		h.SayAwaited(text)
+		h.sayAwaited(pause, text)
 	})
 }
 
 // awaited says which trials have not ended yet, and what they do; "" where none runs.
-func awaited(s *view.State) string {
+func (h *Host) awaited(s *view.State) string {
 	var doing []string
 	m := s.Machine
 	for no := range core.TrialNo(m.Trials()) {
@@ -40,7 +44,7 @@ func awaited(s *view.State) string {
 		}
 		what := "ends"
 		if m.View(no).Saving || m.Spec().Saves {
-			what = "saves a checkpoint"
+			what = "saves a checkpoint" + h.progress(no)
 		}
 		doing = append(doing, s.TrialName(no)+" "+what)
 	}
@@ -53,4 +57,15 @@ func awaited(s *view.State) string {
 	}
 	return "the host waits for its trials: " + strings.Join(doing, ", ") + more +
 		"; Ctrl-C again kills them now, and they resume from their last checkpoints"
+}
+
+// progress says how far the checkpoint of a trial is; "" if it is not known.
+func (h *Host) progress(no core.TrialNo) string {
+	if h.Saving == nil {
+		return ""
+	}
+	if done, total := h.Saving(no); total > 0 {
+		return ", " + storage.Share(done, total)
+	}
+	return ""
 }

@@ -37,6 +37,9 @@ type Host struct {
 	Over <-chan struct{}
 	// EndIfFull makes the loop end where it would wait for room on a full disk.
 	EndIfFull func()
+	// Saving returns how many bytes of how many of a trial's checkpoint are saved; total is 0 if that is not known.
+	// nil: it never is.
+	Saving func(core.TrialNo) (done, total int64)
 }
 
 var (

@@ -53,7 +53,11 @@ func (e *Recovery) complete() error {
 	if err := unrecorded.Trial(b.Dir, has); err != nil {
 		return err
 	}
-	return unrecorded.Event(b.Dir, unrecorded.Written(b.Dir), last)
+	written := unrecorded.Written(b.Dir)
+	if doubt := unrecorded.Doubt(b.Dir, written); doubt != "" {
+		b.Log.Warn(doubt)
+	}
+	return unrecorded.Event(b.Dir, written, last)
 }
 
 // OpenOnStage is Open on a stage, which may have no record yet.

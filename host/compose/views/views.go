@@ -18,6 +18,7 @@ import (
 	"github.com/tunehost/tunehost/host/report/publish"
 	"github.com/tunehost/tunehost/host/show"
 	"github.com/tunehost/tunehost/host/trials"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -120,7 +121,7 @@ func (s *Views) subscriber(x Telling, name string, to publish.Reportee, after ui
 // SayPaused warns that the experiment is still paused, as it was when its last host ended.
 func (s *Views) SayPaused() {
 	s.setup.Log.Warn("the experiment is paused, as it was when its last host ended: `tunehost unpause " +
-		show.ShortDir(s.setup.Dir.Path()) + "` continues")
+		untrusted.Word(show.ShortDir(s.setup.Dir.Path())) + "` continues")
 }
 
 // Ended returns how the run ended.

@@ -10,7 +10,6 @@
 package reaper
 
 import (
-	"errors"
 	"io"
 	"os/exec"
 	"os/signal"
@@ -43,7 +42,8 @@ func Start(cmd *exec.Cmd, mark string) (*Process, error) {
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, errors.Join(err, watch.Close())
+		_ = watch.Close() // it may be closed already
+		return nil, err
 	}
 	w := &Process{mark: mark, cmd: cmd, watch: watch}
 	living.add(w)

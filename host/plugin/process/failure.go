@@ -65,6 +65,8 @@ func (c *Program) notExecuted(err error) string {
 			"a script needs a first line such as #!/usr/bin/env python3, or a plugin.yaml with a command"
 	case !errors.As(err, &cause):
 		return err.Error() + limitOf(err)
+	case cause.Path == os.DevNull:
+		return cause.Error() + ": each program needs it"
 	case errors.Is(err, fs.ErrNotExist) && exists(name):
 		return name + ": the program in its #! line does not exist"
 	}

@@ -1,11 +1,13 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -201,13 +203,45 @@ func TestWhatCannotBeWrittenWaits(t *testing.T) {
 }
 
 func TestADamagedPositionIsNone(t *testing.T) {
-	for _, text := range []string{"", "12", "x\n", "-1\n", "12\n13\n"} {
+	for _, text := range []string{"", "12", "x\n", "-1\n", "12\n13\n", "12 \n", "12 1234abcd\n"} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, positionFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if n := Reported(dir); n != 0 {
-			t.Errorf("%q is %d", text, n)
+		if n := ReadNoted(dir); n.Event != 0 || n.Damaged == nil {
+			t.Errorf("%q is %+v", text, n)
 		}
+	}
+	dir := t.TempDir()
+	if n := ReadNoted(dir); n != (Noted{}) {
+		t.Errorf("no file is %+v", n)
+	}
+	if err := os.Mkdir(filepath.Join(dir, positionFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if n := ReadNoted(dir); n.Event != 0 || n.Damaged == nil {
+		t.Errorf("a folder is %+v", n)
+	}
+}
+
+// The number has a checksum; one without it, which earlier versions wrote, is read, too.
+func TestSealedPosition(t *testing.T) {
+	dir := t.TempDir()
+	if err := setReported(dir, 549); err != nil {
+		t.Fatal(err)
+	}
+	if n := ReadNoted(dir); n != (Noted{Event: 549, Sealed: true}) {
+		t.Errorf("%+v", n)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, positionFile))
+	changed := strings.Replace(string(text), "549", "999", 1)
+	for text, want := range map[string]uint64{changed: 0, "12\n": 12} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, positionFile), []byte(text), 0o600))
+		if n := ReadNoted(dir); n.Event != want || n.Sealed || (n.Damaged == nil) != (want > 0) {
+			t.Errorf("%q is %+v", text, n)
+		}
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -107,7 +108,7 @@ func (s *summary) notes() {
 func (s *summary) bestTrial() {
 	best := s.Status.Best
 	if len(s.Objectives) > 1 && !s.noFront() {
-		s.item("best", "`tunehost best "+quote(cmp.Or(s.URL, s.Dir))+"` lists the trials that no other beats")
+		s.item("best", "`tunehost best "+untrusted.Word(cmp.Or(s.URL, s.Dir))+"` lists the trials that no other beats")
 		return
 	}
 	if best == nil || len(s.Objectives) > 1 {
@@ -268,7 +269,7 @@ func messageLines(message string) []string {
 
 // commands says what to do next.
 func (s *summary) commands() {
-	dir := quote(cmp.Or(s.URL, s.Dir))
+	dir := untrusted.Word(cmp.Or(s.URL, s.Dir))
 	list := [][2]string{{"tunehost trials " + dir, "all trials"}}
 	switch {
 	case len(s.Objectives) > 1 && s.noFront():
@@ -305,10 +306,10 @@ func (s *summary) fits(command int, text string) bool {
 
 // again returns the command that resumes the experiment, with those flags whose value is wanted.
 func (s *summary) again(wanted func(value string) bool) string {
-	text := "tunehost run " + quote(s.File)
+	text := "tunehost run " + untrusted.Word(s.File)
 	for i := 0; i+1 < len(s.Args); i += 2 {
 		if wanted(s.Args[i+1]) {
-			text += " " + quote(s.Args[i]) + " " + quote(s.Args[i+1])
+			text += " " + untrusted.Word(s.Args[i]) + " " + untrusted.Word(s.Args[i+1])
 		}
 	}
 	return text
@@ -464,19 +465,6 @@ func (s *summary) ifMet() string {
 		return ", once the executor grants what it refused"
 	}
 	return ", once there is as much as trials request"
-}
-
-// quote quotes a path as one word for a shell.
-func quote(path string) string {
-	path = clean(path)
-	safe := func(r rune) bool {
-		return strings.ContainsRune("/._-+=@%:,~", r) || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r &&
-			r <= '9' || r > 0x7f
-	}
-	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !safe(r) }) < 0 {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

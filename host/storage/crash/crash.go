@@ -19,6 +19,7 @@ import (
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 // Report is a file for the case that the host itself fails: the runtime writes there what it
@@ -161,7 +162,7 @@ type Error struct {
 func (e *Error) Error() string {
 	return fmt.Sprintf("tunehost itself has failed (%s): please send %s to its authors; recorded events are kept, "+
 		"and `tunehost resume %s` continues",
-		e.What, cmp.Or(e.Report, "this line"), e.dir)
+		e.What, cmp.Or(e.Report, "this line"), untrusted.Word(e.dir))
 }
 
 // Safely calls f, the loop of the host of an experiment in d. If f panics, the host can still

@@ -175,11 +175,23 @@ func IsFull(err error) bool {
 
 // Advise says what to do about an error of a host that cannot begin, if the disk is full: only a host that runs waits.
 func Advise(err error) error {
+	if errors.Is(err, syscall.EFBIG) {
+		return TooLarge(err)
+	}
 	if !IsFull(err) || isShort(err) {
 		return err
 	}
 	return fmt.Errorf("%w; free some space on the disk (at least 1 MiB and one file), and run the same command again",
 		err)
+}
+
+// TooLarge says what to do if a file may not be as large as it has to be.
+func TooLarge(err error) error {
+	if !errors.Is(err, syscall.EFBIG) {
+		return err
+	}
+	return fmt.Errorf("%w: a file has reached the largest size that this process may write; raise that limit (ulimit "+
+		"-f), then resume the experiment", err)
 }
 
 // cause returns the system's error, if there is one; the trial that it happened to is arbitrary.

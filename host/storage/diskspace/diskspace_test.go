@@ -113,3 +113,16 @@ func TestOwnLimitIsNotWaitedForWithoutEnd(t *testing.T) {
 		t.Errorf("%d tries in %v: %v; it waits: %v", tries, waited, err, d.Waits())
 	}
 }
+
+// A file that may not grow is no full disk: the error names the limit, of a record as well as of a host that begins.
+func TestLimitOfFileSize(t *testing.T) {
+	err := fmt.Errorf("write record: %w", syscall.EFBIG)
+	for _, said := range []error{TooLarge(err), Advise(err)} {
+		if !errors.Is(said, syscall.EFBIG) || !strings.Contains(said.Error(), "(ulimit -f)") {
+			t.Error(said)
+		}
+	}
+	if err := TooLarge(syscall.ENOSPC); err != syscall.ENOSPC {
+		t.Error(err)
+	}
+}

@@ -23,6 +23,15 @@ func OpenDir(path string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
+// IsDir returns an error if a path does not lead to a folder without links.
+func IsDir(path string) error {
+	f, err := OpenDir(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // ReadDir is os.ReadDir.
 func ReadDir(path string) ([]fs.DirEntry, error) {
 	f, err := OpenDir(path)
@@ -114,11 +123,7 @@ func MkdirAll(path string, perm fs.FileMode) error {
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	f, err := OpenDir(path)
-	if err != nil {
-		return err
-	}
-	return f.Close()
+	return IsDir(path)
 }
 
 // Remove is os.Remove: it removes a link, not its target.

@@ -19,6 +19,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/runtimedir"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/usererror"
 )
 
@@ -307,7 +308,7 @@ func (r *Storage) Finish(warn func(string)) {
 	defer cancel()
 	if err := r.running.Close(ctx); err != nil {
 		warn(fmt.Sprintf("the last of what happened is in %s alone: %v; `tunehost resume %s` copies it",
-			r.dir.Path(), err, r.dir.Path()))
+			r.dir.Path(), err, untrusted.Word(r.dir.Path())))
 	}
 }
 

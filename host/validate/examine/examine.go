@@ -261,9 +261,13 @@ func Lost(dir string) func(*view.Recorded) error {
 // unrecorded finds out whether the record has lost its end.
 func (x *examination) unrecorded(e *view.Recorded) {
 	has := unrecorded.Record{Seed: e.Seed, Trials: e.Now().Machine.Trials(), Last: e.LastEvent()}
-	err := cmp.Or(unrecorded.Trial(x.dir, has), unrecorded.Event(x.dir, unrecorded.Written(x.dir), has.Last))
+	written := unrecorded.Written(x.dir)
+	err := cmp.Or(unrecorded.Trial(x.dir, has), unrecorded.Event(x.dir, written, has.Last))
 	if err != nil {
 		x.bad("record", "%v", err)
+	}
+	if doubt := unrecorded.Doubt(x.dir, written); doubt != "" {
+		x.bad("results", "%s", doubt)
 	}
 }
 

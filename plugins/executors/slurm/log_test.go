@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -67,6 +68,22 @@ func TestLastWords(t *testing.T) {
 	}
 	if got := lastWords(dir, "a-2"); got != "" {
 		t.Errorf("a link was read: %q", got)
+	}
+}
+
+// A log is not removed behind a link.
+func TestNoLogIsRemovedBehindALink(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	theirs := filepath.Join(other, "a-1.log")
+	err := errors.Join(os.WriteFile(theirs, nil, 0o600), os.Symlink(other, filepath.Join(dir, logDir)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := executor{}
+	e.x.Dir = dir
+	e.removeLog("a-1")
+	if _, err := os.Stat(theirs); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -2,7 +2,7 @@ package slurm
 
 import (
 	"context"
-	"os"
+	"io/fs"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -298,10 +298,7 @@ func alreadyOver(err error) bool {
 
 // removeLog removes the log of a released lease if it is empty.
 func (e *executor) removeLog(lease string) {
-	path := logPath(e.x.Dir, lease)
-	if info, err := os.Stat(path); err == nil && info.Size() == 0 {
-		_ = os.Remove(path)
-	}
+	removeLogOf(e.x.Dir, lease, func(log fs.FileInfo) bool { return log.Size() == 0 })
 }
 
 // Close implements io.Closer. Afterwards no job is cancelled, because the jobs may belong to the

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,14 +23,32 @@ func openLog(dir, lease string) (*os.File, error) {
 	return plainfile.In(root, filepath.Base(logPath(dir, lease)), os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
 }
 
-// readLogOf opens the output of a lease to read it. It does not follow a link either.
-func readLogOf(dir, lease string) (*os.File, error) {
+// openLogs opens the folder of the logs. A link may not lead out of the experiment's directory.
+func openLogs(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	logs, err := root.OpenRoot(logDir)
+	return root.OpenRoot(logDir)
+}
+
+// removeLogOf removes the output of a lease if it fits. It does not follow a link.
+func removeLogOf(dir, lease string, fits func(fs.FileInfo) bool) {
+	logs, err := openLogs(dir)
+	if err != nil {
+		return
+	}
+	defer func() { _ = logs.Close() }()
+	name := filepath.Base(logPath(dir, lease))
+	if info, err := logs.Lstat(name); err == nil && fits(info) {
+		_ = logs.Remove(name)
+	}
+}
+
+// readLogOf opens the output of a lease to read it. It does not follow a link either.
+func readLogOf(dir, lease string) (*os.File, error) {
+	logs, err := openLogs(dir)
 	if err != nil {
 		return nil, err
 	}

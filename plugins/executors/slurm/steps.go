@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -260,7 +261,7 @@ func (e *steps) Release(ctx context.Context, leases []string) error {
 	for _, l := range released {
 		e.bridges.close(l.name)
 		delete(e.leases, l.name)
-		_ = os.Remove(logPath(e.x.Dir, l.name))
+		removeLogOf(e.x.Dir, l.name, func(fs.FileInfo) bool { return true })
 	}
 	return nil
 }

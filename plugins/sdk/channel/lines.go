@@ -11,6 +11,7 @@ import (
 type Lines struct {
 	r    *bufio.Reader
 	long []byte
+	size int
 }
 
 // NewLines returns Lines that read from r.
@@ -24,7 +25,7 @@ func (l *Lines) Next() (line []byte, cut bool, err error) {
 	if err == nil {
 		return trimEnd(part), false, nil
 	}
-	l.long = l.long[:0]
+	l.long, l.size = l.long[:0], 0
 	for err == bufio.ErrBufferFull {
 		cut = l.keep(part) || cut
 		part, err = l.r.ReadSlice('\n')
@@ -39,8 +40,12 @@ func (l *Lines) Next() (line []byte, cut bool, err error) {
 	return nil, false, err
 }
 
+// Size returns the length in bytes of a line that Next has cut.
+func (l *Lines) Size() int { return l.size }
+
 // keep appends part to the long line and reports whether it did not fit completely.
 func (l *Lines) keep(part []byte) bool {
+	l.size += len(part)
 	room := MaxLineBytes - len(l.long)
 	l.long = append(l.long, part[:min(room, len(part))]...)
 	return len(part) > room

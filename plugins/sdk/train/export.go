@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -11,12 +12,14 @@ import (
 )
 
 // Export implements sdk.Exporter.
-func (r *run) Export(export func(format, dir string) error) { r.exporter = export }
+func (r *run) Export(export func(format, dir string) error) {
+	r.exporter = exporter{export, resolved(r.trial.ExportDir)}
+}
 
-// export writes the model of a successful trial in the requested formats. A format that fails does
+// exportAll writes the model of a successful trial in the requested formats. A format that fails does
 // not fail the trial.
-func (r *run) export(err error) {
-	if r.exporter == nil || !r.endsWell(err) {
+func (r *run) exportAll(err error) {
+	if r.export == nil || !r.endsWell(err) {
 		return
 	}
 	for _, format := range r.trial.Export {
@@ -40,7 +43,7 @@ func (r *run) endsWell(err error) bool {
 
 func (r *run) exportAs(format string) (err error) {
 	dir := filepath.Join(r.trial.ExportDir, format)
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+	if err := r.empty(dir, format); err != nil {
 		return err
 	}
 	defer func() {
@@ -49,5 +52,23 @@ func (r *run) exportAs(format string) (err error) {
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
-	return r.exporter(format, dir)
+	return r.exporter.export(format, dir)
+}
+
+// empty makes an empty folder for a model. If a link was put on the way to it while the trial ran, the files there are
+// somebody else's.
+func (e *exporter) empty(dir, format string) error {
+	if now := resolved(dir); now != filepath.Join(e.place, format) {
+		return fmt.Errorf("%s leads to %s since the trial started, and links are not followed", dir, now)
+	}
+	return errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700))
+}
+
+// resolved resolves the links of a path whose last elements need not exist.
+func resolved(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil || filepath.Dir(path) == path {
+		return cmp.Or(real, path)
+	}
+	return filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
 }

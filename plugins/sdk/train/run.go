@@ -40,7 +40,13 @@ type run struct {
 
 	// Only the training goroutine uses these.
 	progress
-	exporter func(format, dir string) error
+	exporter
+}
+
+// exporter makes the models of a run. It is empty if the author's code makes none.
+type exporter struct {
+	export func(format, dir string) error
+	place  string // the trial's ExportDir, without links
 }
 
 // progress is what a run has reported.
@@ -357,7 +363,7 @@ func (r *run) call(t sdk.Trainable) (err error) {
 	}
 	defer r.Started(os.Getpid()) // for a launcher that never reported its start
 	err = t.Train(r.ctx, r)
-	r.export(err)
+	r.exportAll(err)
 	return err
 }
 

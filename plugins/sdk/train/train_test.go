@@ -299,6 +299,34 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// If the trial's directory is replaced by a link while it runs, no model is made behind the link, and nothing is
+// removed there.
+func TestExportBehindALink(t *testing.T) {
+	home, others := filepath.Join(t.TempDir(), "home"), t.TempDir()
+	theirs := filepath.Join(others, "export", "a", "precious")
+	err := errors.Join(os.Mkdir(home, 0o700), os.MkdirAll(filepath.Dir(theirs), 0o700),
+		os.WriteFile(theirs, nil, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSession(sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+		sdk.ExportWith(run, exportA)
+		return errors.Join(os.Remove(home), os.Symlink(others, home))
+	}), sdk.TrainableTraits{})
+	defer s.Close()
+	trial := &sdk.Trial{Export: []string{"a"}, ExportDir: filepath.Join(home, "export")}
+	if err := s.Send([]Command{{Kind: Start, Run: 1, Trial: trial}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := exportsOf(t, s); !strings.Contains(got, "links are not followed") {
+		t.Errorf("%q", got)
+	}
+	list, err := os.ReadDir(filepath.Dir(theirs))
+	if err != nil || len(list) != 1 || list[0].Name() != "precious" {
+		t.Error(list, err)
+	}
+}
+
 func exportA(format, dir string) error {
 	switch format {
 	case "a":

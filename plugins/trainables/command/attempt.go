@@ -228,7 +228,11 @@ func (a *attempt) readStdout(from *os.File) {
 			a.results.printedAll()
 			return
 		}
-		a.results.printed(line, cut)
+		if cut {
+			a.results.cut(line, lines.Size())
+		} else {
+			a.results.printed(line)
+		}
 	}
 }
 

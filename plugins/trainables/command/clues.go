@@ -141,6 +141,9 @@ func (c *clues) rankOf(line []byte) rank {
 	return broken
 }
 
+// rankOfCut ranks the beginning of an object, whose end may have the objective.
+func (c *clues) rankOfCut(line []byte) rank { return max(sure, c.rankOf(line)) }
+
 func (c *clues) objective() string { return strings.Join(c.objectives, " or ") }
 
 // kindOf describes a value for messages.

@@ -185,7 +185,7 @@ func TestLongLineIsTold(t *testing.T) {
 for i in range(3): print('x' * (1 << 21))
 print('{"accuracy": 1}')
 `), run)
-	if len(run.hints) != 1 || !strings.Contains(run.hints[0], "longer than 1048576 bytes") {
+	if len(run.hints) != 1 || !strings.Contains(run.hints[0], "only the first 1048576 are read") {
 		t.Errorf("%q", run.hints)
 	}
 }

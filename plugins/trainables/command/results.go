@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,11 +91,36 @@ func (r *results) twoWays() error {
 	return errTwoWays
 }
 
-// printed processes a line of stdout.
-func (r *results) printed(line []byte, cut bool) {
-	if cut {
-		r.hint("cut", "a line of stdout was longer than %d bytes; the rest of it is ignored", channel.MaxLineBytes)
+// cut processes the beginning of a line of stdout that has more bytes than are read. An object is lost; expressions see
+// the beginning.
+func (r *results) cut(line []byte, size int) {
+	if r.reader.patterns == nil && bytes.HasPrefix(bytes.TrimSpace(line), []byte{'{'}) {
+		r.tooLong(line, size)
+		return
 	}
+	r.hint("cut", "a line of stdout has %d bytes, and only the first %d are read", size, channel.MaxLineBytes)
+	r.printed(line)
+}
+
+// tooLong tells the user about an object that is lost, which is the reason if there is no result. One in which no
+// objective was seen may be something else.
+func (r *results) tooLong(line []byte, size int) {
+	text := fmt.Sprintf("a line of stdout that begins like a result has %d bytes, and a result may have %d: print "+
+		"fewer values, and write what is large to a file: %s", size, channel.MaxLineBytes, snippet(line))
+	rank := r.clues.rankOfCut(line)
+	if r.clues.count(rank) {
+		r.clues.set(rank, "%s", text)
+	}
+	if rank < wrongs {
+		r.warn("cut", "%s", text)
+		return
+	}
+	r.explain("lost", "%s", text)
+	r.first("none")
+}
+
+// printed processes a line of stdout.
+func (r *results) printed(line []byte) {
 	p, err := r.reader.read(line)
 	if err != nil {
 		r.notResult(line, err)

@@ -190,6 +190,24 @@ def test_export(tmp_path: Path) -> None:
     assert len(trained(train, [stop(paused=True)], **wanted)) == 2  # it goes on later
 
 
+def test_export_behind_a_link(tmp_path: Path) -> None:
+    """If the trial's directory is replaced by a link while it runs, nothing behind the link is touched."""
+    home, others = tmp_path / "home", tmp_path / "others"
+    home.mkdir()
+    (others / "json").mkdir(parents=True)
+    (others / "json" / "precious").touch()
+
+    def train(run: Run) -> None:
+        run.export_with(lambda format, dir: None)
+        run.report(loss=1.0)
+        home.rmdir()
+        home.symlink_to(others)
+
+    told = trained(train, [GO], export=["json"], export_dir=str(home))
+    assert "links are not followed" in told[1][1]
+    assert [p.name for p in (others / "json").iterdir()] == ["precious"]
+
+
 def test_run_ahead() -> None:
     def train(run: Run) -> None:
         for i in range(4):

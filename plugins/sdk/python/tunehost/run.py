@@ -135,6 +135,7 @@ class Run:
         self._iteration = trial.iteration
         self._done = False
         self._export: Optional[Export] = None
+        self._exports = ""  # the trial's export_dir, without links
         self._training = False  # the author's code is running
         self._inside = 0  # number of active calls of this object's methods
         self._signalled = False  # a stop may have arrived since
@@ -310,6 +311,7 @@ class Run:
         empty directory dir, or raises UnknownFormat or another exception; the trial does not
         fail because of it. A stopped trial's exports are made within its grace time."""
         self._export = export
+        self._exports = os.path.realpath(self.trial.export_dir)
 
     def _hand_over(self) -> None:
         """Makes the exports of a trial that has finished."""
@@ -324,6 +326,9 @@ class Run:
         try:
             import shutil
 
+            now = os.path.realpath(dir)
+            if now != os.path.join(self._exports, format):  # what is there is somebody else's
+                raise OSError(f"{dir} leads to {now} since the trial started, and links are not followed")
             shutil.rmtree(dir, ignore_errors=True)
             dir.mkdir(parents=True)
             export(format, dir)

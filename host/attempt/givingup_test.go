@@ -1,0 +1,61 @@
+package attempt
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/internal/testplace"
+)
+
+// endless never completes a checkpoint.
+type endless struct{ SharedFiles }
+
+func (endless) Commit(x Item, _ storage.Manifest) (int64, error) {
+	over := make(chan struct{})
+	x.Saving.AtEnd(func() { close(over) })
+	<-over
+	return 0, x.Saving.Err()
+}
+
+// A host that is told to end gives up a checkpoint that is not complete within the grace, whether it began before or
+// after that, and removes what is left of it.
+func TestEndlessSave(t *testing.T) {
+	for how, late := range map[string]bool{"begun before": false, "begun after": true} {
+		t.Run(how, func(t *testing.T) {
+			x, _ := trains(t, clock.System{}, func(o *Options) {
+				o.Grace = time.Millisecond
+				o.Checkpoints = endless{SharedFiles{Storage: o.Storage}}
+			})
+			dir := x.Storage.Trial("0")
+			if err := os.Mkdir(filepath.Join(dir, "made"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if late {
+				x.Leave()
+			}
+			x.Put(Work{Action: core.TakeCheckpoint{Attempt: 1, ID: 1, Iteration: 1, Path: "made"}, Dir: dir})
+			x.Flush()
+			if !late {
+				staged := storage.Staged(dir, 1)
+				testplace.Soon(t, "the save", func() bool { _, err := os.Stat(staged); return err == nil })
+				x.Leave()
+			}
+			testplace.Soon(t, "that it is given up", func() bool {
+				for _, n := range x.Inbox.Take(nil) {
+					if e, ok := n.Event.(*core.SaveFailed); ok {
+						return e.GivenUp && e.ID == 1
+					}
+				}
+				return false
+			})
+			if list, err := os.ReadDir(filepath.Join(dir, "checkpoints")); err != nil || len(list) > 0 {
+				t.Errorf("left: %v, %v", list, err)
+			}
+		})
+	}
+}
