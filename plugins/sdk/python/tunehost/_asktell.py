@@ -13,9 +13,10 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, FrozenSet, Iterator, List, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, AsyncIterator, ClassVar, Dict, FrozenSet, Iterator, List, Mapping, Optional, Union
 
 from . import _binary, _integers, _places, _system, _view, _words
+from ._hands import Hands
 from ._metrics import Reported, flatten
 from ._reading import Experiment
 
@@ -27,6 +28,7 @@ __all__ = ["AskError", "AskTell", "Asked", "AsyncAskTell", "TellFirst"]
 _IN_USE = " is in use by process "
 _GIVE_UP_S = 5.0
 _SAY_AFTER_S = 10.0  # that a caller waits
+_TELL_EACH = "call tell or fail for each trial"
 
 Metrics = Union[float, Mapping[str, Any]]
 
@@ -47,6 +49,16 @@ class Asked:
     params: Dict[str, Any]  #: its parameters; nested names are nested dicts
     resume_from: int = 0  #: the iteration that it continues after; 0: it begins
     number: Optional[int] = None  #: from 0; None if it continues
+
+    _hands: ClassVar[Optional[Hands]] = None  # of the session, which knows by it which threads have the trial
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "params" and self._hands:
+            self._hands.take(self.id)
+        return super().__getattribute__(name)
+
+    def __reduce__(self) -> Any:
+        return Asked, (self.id, self.params, self.resume_from, self.number)
 
 
 class AskTell(Experiment):
@@ -109,16 +121,19 @@ class AskTell(Experiment):
         _check_space(os.path.join(storage, name), name, encoded.space)
         self._lock = threading.Lock()
         self._told = threading.Condition()
+        self._hands = Hands()
         self._integers = _integers.Integers(self.dir)
+        self._said = ""  # for which trials somebody waits
         self._tells = 0  # how often something was told
         self._out: Dict[str, Optional[int]] = {}  # the trials that were handed out and have not ended, with their numbers
         self._recorded = storage != "none"
         self._last_best: Optional[Dict[str, Any]] = None  # of a session that records nothing and was closed
         self._program = _opened(file, storage)
 
-    def ask(self, wait: bool = False) -> Optional[Asked]:
-        """The next trial, or None when the experiment is finished. TellFirst: a result has to be told before; with
-        wait this waits until another thread tells one.
+    def ask(self, wait: Union[bool, float] = False) -> Optional[Asked]:
+        """The next trial, or None when the experiment is finished. TellFirst: a result has to be told before. With wait
+        this waits until another thread tells one: for so many seconds, or, with True, as long as a thread has one of the
+        trials that were handed out (has asked for it, or read its params), and ten seconds where none has.
 
         >>> experiment = AskTell({"x": 5, "flag": True}, metric="loss", mode="min", trials=1, storage="none")
         >>> trial = experiment.ask()
@@ -129,6 +144,7 @@ class AskTell(Experiment):
         None
         >>> experiment.close()
         """
+        end = None if isinstance(wait, bool) else time.monotonic() + wait
         while True:
             tells = self._tells
             answer = self._request({"ask": True})
@@ -136,14 +152,9 @@ class AskTell(Experiment):
                 return self._asked(answer)
             if "finished" in answer:
                 return None
-            if not wait:
+            if wait is False:
                 raise TellFirst("there is no trial before a result of one that runs is told: call tell, or ask(wait=True)")
-            if self._alone():
-                raise TellFirst(f"{self._waits_for()}, and no other thread can tell it: call tell or fail for each trial")
-            with self._told:
-                if not self._told.wait_for(lambda: self._tells != tells, _SAY_AFTER_S):
-                    print(f"tunehost: {self._waits_for()}: call tell or fail for each trial", file=sys.stderr)
-                    self._told.wait_for(lambda: self._tells != tells)
+            self._await_tell(tells, end)
 
     def report(self, trial: Union[Asked, str], metrics: Metrics, iteration: Optional[int] = None) -> str:
         """Reports a result of a trial that is still training, and returns the decision: "continue", "pause" or
@@ -154,8 +165,7 @@ class AskTell(Experiment):
         request = {"report": _id(trial), "metrics": flat.metrics, **({} if at is None else {"iteration": at})}
         decision: str = self._request(request)["decision"]
         if decision != "continue":
-            self._out.pop(_id(trial), None)
-            self._tell()
+            self._ended(_id(trial))
         return decision
 
     def tell(self, trial: Union[Asked, str], metrics: Metrics) -> Optional[str]:
@@ -215,15 +225,38 @@ class AskTell(Experiment):
         """Asks until the experiment is finished."""
         return iter(lambda: self.ask(wait=True), None)
 
+    def _await_tell(self, tells: int, end: Optional[float]) -> None:
+        """Waits until something was told, at most ten seconds. TellFirst: it is too late, or nobody is known to tell it."""
+        if end is None and self._out and self._alone():
+            raise TellFirst(f"{self._waits_for()}, and no other thread can tell it: {_TELL_EACH}")
+        left = _SAY_AFTER_S if end is None else min(_SAY_AFTER_S, end - time.monotonic())
+        with self._told:
+            if self._told.wait_for(lambda: self._tells != tells, max(0.0, left)):
+                return
+        if end is None and self._out and not self._hands.others(list(self._out)):
+            raise TellFirst(
+                f"{self._waits_for()}, and no other thread has asked for it or read its params: {_TELL_EACH}, or "
+                "wait longer with ask(wait=SECONDS)"
+            )
+        if end is not None and time.monotonic() >= end:
+            raise TellFirst(f"{self._waits_for()}: {_TELL_EACH}")
+        self._say_what_waits()
+
+    def _say_what_waits(self) -> None:
+        """Says for which trials this waits, once for the same ones."""
+        waits = self._waits_for()
+        if waits != self._said:
+            self._said = waits
+            print(f"tunehost: {waits}: {_TELL_EACH}", file=sys.stderr)
+
     def _waits_for(self) -> str:
         """For which trials a caller waits that gets no other."""
         trials = ", ".join(id if number is None else f"{number} ({id})" for id, number in list(self._out.items())[:5])
         return f"waiting for the result of trial {trials}, which was handed out and not told" if trials else "waiting"
 
     def _alone(self) -> bool:
-        """Whether this thread, which waits for a result, is the only one that could tell it."""
-        others = set(threading.enumerate()) - {threading.current_thread(), self._program.pump}
-        return bool(self._out) and not others
+        """Whether there is no other thread at all."""
+        return not set(threading.enumerate()) - {threading.current_thread(), self._program.pump}
 
     def _asked(self, answer: Mapping[str, Any]) -> Asked:
         from .tune._encode import computes, decode
@@ -239,6 +272,8 @@ class AskTell(Experiment):
             raise self._other_space() from None
         asked = Asked(answer["trial"], params, answer.get("resume_from", 0), answer.get("number"))
         self._out[asked.id] = asked.number
+        object.__setattr__(asked, "_hands", self._hands)
+        self._hands.take(asked.id)
         return asked
 
     def _typed(self, line: Dict[str, Any], known: Dict[Any, FrozenSet[str]]) -> Dict[str, Any]:
@@ -273,9 +308,14 @@ class AskTell(Experiment):
 
     def _end(self, request: Mapping[str, Any]) -> Optional[str]:
         answer = self._request(request)
-        self._out.pop(request["tell"], None)
-        self._tell()
+        self._ended(request["tell"])
         return answer.get("ignored")
+
+    def _ended(self, trial: str) -> None:
+        """A trial has ended here."""
+        self._out.pop(trial, None)
+        self._hands.give(trial)
+        self._tell()
 
     def _tell(self) -> None:
         with self._told:

@@ -1,7 +1,11 @@
 """Trials that the caller trains. asktell_test.go starts this with the program."""
 
 import asyncio
+import copy
+import dataclasses
 import os
+import pickle
+import queue
 import re
 import subprocess
 import sys
@@ -140,12 +144,106 @@ def test_a_trial_that_was_forgotten_is_named():
     assert re.match(r"waiting for the result of trial 0 \(\w+\), 1 \(\w+\), which was handed out and not told", done.stdout), done
 
 
+@pytest.fixture
+def unrelated():
+    """A thread of somebody else, as a notebook always has several."""
+    end = threading.Event()
+    threading.Thread(target=end.wait, daemon=True).start()
+    yield
+    end.set()
+
+
+def test_unrelated_threads_tell_nothing(monkeypatch, unrelated):
+    """In a notebook a cell before has forgotten a trial."""
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.3)
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=4, storage="none") as experiment:
+        forgotten = experiment.ask()
+        why = f"trial 0 \\({forgotten.id}\\), .* no other thread has asked for it or read its params"
+        told = 0
+        with pytest.raises(tunehost.TellFirst, match=why):
+            for trial in experiment:
+                experiment.tell(trial, {"loss": trial.params["x"]})
+                told += 1
+        assert told == 3
+        experiment.tell(forgotten, 1.0)
+        assert experiment.ask(wait=True) is None
+
+
+def in_a_thread(f):
+    """Carries out f for trials of a queue, in a thread."""
+    trials = queue.Queue()
+    threading.Thread(target=lambda: [f(trial) for trial in iter(trials.get, None)], daemon=True).start()
+    return trials
+
+
+@pytest.mark.parametrize("handed", ["the trial", "its id"])
+def test_a_thread_that_was_handed_a_trial_tells_it_late(monkeypatch, unrelated, handed):
+    """Two trials; each takes several times as long as a thread is waited for that has none. The second way becomes known
+    with the first result."""
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 1)
+    computes = threading.Event()
+
+    def train(trial):
+        if handed == "the trial":
+            loss = trial.params["x"]
+            computes.wait(3)
+            experiment.tell(trial, loss)
+        else:
+            computes.wait(0.01 if trial.endswith("first") else 3)
+            experiment.tell(trial.removesuffix("first"), 1.0)
+
+    trials = in_a_thread(train)
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=2, storage="none") as experiment:
+        for trial in experiment:
+            trials.put(trial if handed == "the trial" else trial.id + ("first" if trial.number == 0 else ""))
+        trials.put(None)
+        assert experiment.best() is not None
+
+
+def test_a_thread_that_has_asked_tells_late(monkeypatch):
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.2)
+    asked, waits = threading.Event(), threading.Event()
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=1, storage="none") as experiment:
+
+        def train():
+            trial = experiment.ask()
+            asked.set()
+            waits.wait(2)
+            experiment.tell(trial, 1.0)
+
+        threading.Thread(target=train).start()
+        asked.wait()
+        assert experiment.ask(wait=True) is None
+
+
+def test_asking_waits_for_seconds(unrelated):
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=1, storage="none") as experiment:
+        trial = experiment.ask()
+        with pytest.raises(tunehost.TellFirst, match="which was handed out and not told: call tell or fail"):
+            experiment.ask(wait=0.1)
+        threading.Timer(0.2, experiment.tell, (trial, 1.0)).start()
+        assert experiment.ask(wait=100) is None
+
+
+def test_a_trial_can_be_copied_and_pickled():
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=1, storage="none") as experiment:
+        trial = experiment.ask()
+        assert pickle.loads(pickle.dumps(trial)) == copy.deepcopy(trial) == trial
+        assert dataclasses.asdict(trial)["params"] == trial.params
+
+
 def test_threads_that_wait_long_are_told_of_the_trial(monkeypatch, capfd):
     monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.1)
     with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=1, storage="none") as experiment:
         trial = experiment.ask()
-        late = threading.Timer(1, lambda: experiment.tell(trial, 1.0))
-        late.start()
+        computes = threading.Event()
+
+        def late():
+            loss = trial.params["x"]
+            computes.wait(1)
+            experiment.tell(trial, loss)
+
+        threading.Thread(target=late).start()
         assert experiment.ask(wait=True) is None
     assert f"tunehost: waiting for the result of trial 0 ({trial.id}), which was handed out" in capfd.readouterr().err
 
