@@ -13,15 +13,12 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, AsyncIterator, ClassVar, Dict, FrozenSet, Iterator, List, Mapping, Optional, Union
+from typing import Any, AsyncIterator, ClassVar, Dict, FrozenSet, Iterator, List, Mapping, Optional, Union
 
-from . import _binary, _integers, _places, _system, _view, _words
+from . import _binary, _grids, _integers, _labels, _places, _system, _view, _words
 from ._hands import Hands
 from ._metrics import Reported, flatten
 from ._reading import Experiment
-
-if TYPE_CHECKING:
-    from .tune._encode import Encoded
 
 __all__ = ["AskError", "AskTell", "Asked", "AsyncAskTell", "TellFirst"]
 
@@ -74,8 +71,9 @@ class AskTell(Experiment):
     (True, True)
 
     space is that of tune.Tuner. metric is the reported metric that counts, and mode says what is good: min or max. The
-    metrics of several objectives are a dict of modes: {"loss": "min", "size": "min"}. trials is how many are handed
-    out; -1: no limit; None: each combination once if the space has only grids, else no limit. searcher and scheduler are what tune.TuneConfig takes. The experiment is recorded in storage (./results)
+    metrics of several objectives are a dict of modes: {"loss": "min", "size": "min"}. trials is how many points are
+    handed out in all; -1: no limit; None: each combination once if the space has only grids, else no limit. With grids each
+    combination is tried as often as that allows, and at least once. searcher and scheduler are what tune.TuneConfig takes. The experiment is recorded in storage (./results)
     under name, as by `tunehost run`; one that exists continues, and trials that were handed out and not told are
     handed out again. storage="none" records nothing: of what is read there is only the best trial so far. settings are
     further keys of the experiment file, such as stop={"iteration": 9}.
@@ -111,7 +109,7 @@ class AskTell(Experiment):
             "name": name,
             **_objectives(self._metrics),
             "space": encoded.space,
-            "trials": _limit(trials, encoded),
+            "trials": _grids.rounds(trials, space, -1, os.path.join(storage, name), "constraints" in settings),
             "searcher": _entry(searcher, "searcher"),
             "scheduler": _entry(scheduler, "scheduler"),
             **({} if seed is None else {"seed": seed}),
@@ -129,6 +127,9 @@ class AskTell(Experiment):
         self._recorded = storage != "none"
         self._last_best: Optional[Dict[str, Any]] = None  # of a session that records nothing and was closed
         self._program = _opened(file, storage)
+        if self._recorded:
+            with contextlib.suppress(OSError):  # a full disk: others read the texts of the record then
+                _labels.write(self.dir, self._plan)
 
     def ask(self, wait: Union[bool, float] = False) -> Optional[Asked]:
         """The next trial, or None when the experiment is finished. TellFirst: a result has to be told before. With wait
@@ -280,6 +281,10 @@ class AskTell(Experiment):
         given = line.get("params")
         found = super()._typed(line, known)
         return {**found, "params": self._config(given)} if isinstance(given, dict) else found
+
+    def _values(self) -> _labels.Values:
+        """The session has the values themselves."""
+        return {}
 
     def _config(self, given: Mapping[str, Any]) -> Dict[str, Any]:
         """Parameters as ask gives them. Those of sample_from, which would be computed again, are left out."""
@@ -554,15 +559,6 @@ class _Program:
             return f"tunehost {_system.ended_by(status)}; AskTell with the same arguments and name continues"
         last = self._messages[-1] if self._messages else f"tunehost ended with status {status}"
         return _words.refused(last.removeprefix("tunehost: "), self._file, {"objective": "metric"})
-
-
-def _limit(trials: Optional[int], encoded: Encoded) -> int:
-    """How often each point of the grids is tried, or how many points are; -1: no limit."""
-    from .tune._encode import only_grids
-
-    if trials is not None:
-        return trials
-    return 1 if only_grids(encoded) else -1
 
 
 def _modes(metric: Union[str, Mapping[str, str]], mode: Optional[str]) -> Dict[str, str]:

@@ -131,6 +131,51 @@ def test_grids_alone_end():
             experiment.tell(experiment.ask(), 1)
 
 
+@pytest.mark.parametrize("trials, made", [(6, 6), (12, 12), (1, 6), (7, 6), (None, 6)])
+def test_trials_are_counted_with_grids(recwarn, trials, made):
+    """trials is how many there are in all; a warning says where that cannot be."""
+    space = {"a": tune.grid_search([1, 2, 3]), "b": {"c": tune.grid_search([4, 5])}}
+    with tunehost.AskTell(space, metric="loss", mode="min", trials=trials, storage="none") as experiment:
+        assert len(list_of(experiment)) == made
+    says = f"trials={trials} makes 6 trials: the grids have 6 combinations, and each is tried once"
+    assert [str(w.message) for w in recwarn] == ([] if made == trials or trials is None else [says])
+    assert [os.path.basename(w.filename) for w in recwarn] in ([], ["test_asktell.py"])
+
+
+def test_an_experiment_keeps_how_its_trials_were_counted(monkeypatch):
+    """It has begun when trials was how often each combination is tried."""
+    space = {"a": tune.grid_search([1, 2, 3])}
+    with monkeypatch.context() as old:
+        old.setattr("tunehost._grids.rounds", lambda trials, *_: trials)
+        with tunehost.AskTell(space, metric="loss", mode="min", trials=2, name="old") as experiment:
+            experiment.tell(experiment.ask(), 1.0)
+    says = "trials=2 makes 6 trials: the experiment has begun with as many for each of the 3 combinations"
+    with pytest.warns(UserWarning, match=says):
+        experiment = tunehost.AskTell(space, metric="loss", mode="min", trials=2, name="old")
+    assert len(list_of(experiment)) == 5
+    experiment.close()
+
+
+def test_values_that_the_record_has_as_texts_keep_their_types():
+    space = {"c": tune.choice([None, 0.1, (1, [2, (3,)]), float("inf"), abs])}
+    with tunehost.AskTell(space, metric="loss", mode="min", trials=20, name="typed", seed=1) as experiment:
+        given = [trial.params["c"] for trial in list_of(experiment)]
+        assert [t["params"]["c"] for t in experiment.trials()] == given
+    read = [t["params"]["c"] for t in tunehost.Experiment.open("results/typed").trials()]
+    assert read == ["abs" if value is abs else value for value in given] and {type(v) for v in read} >= {tuple, float}
+
+
+def test_an_array_of_one_number_is_a_number():
+    numpy = pytest.importorskip("numpy")
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=4, storage="none") as experiment:
+        for value in (numpy.array([3.5]), {"loss": numpy.array([[2]])}):
+            experiment.tell(experiment.ask(), value)
+        assert experiment.best()["value"] == 2
+        for value in (numpy.array([1.0, 2.0]), True, numpy.array([True]), numpy.array(["1"])):
+            with pytest.raises(ValueError, match="no metrics"):
+                experiment.tell(experiment.ask() if value is True else "x", value)
+
+
 def test_a_trial_that_was_forgotten_is_named():
     """Where no other thread could tell its result, waiting for it would never end."""
     script = (
@@ -284,7 +329,7 @@ def list_of(experiment):
 def test_decisions():
     """A trial that is stopped needs no tell, and a tell for it does not count."""
     with tunehost.AskTell(
-        {"x": tune.grid_search([1, 2])}, metric="loss", mode="min", trials=1, stop={"iteration": 2}, searcher="grid"
+        {"x": tune.grid_search([1, 2])}, metric="loss", mode="min", stop={"iteration": 2}, searcher="grid"
     ) as experiment:
         trial = experiment.ask()
         assert experiment.report(trial, {"loss": 3.0}) == "continue"
@@ -298,7 +343,7 @@ def test_decisions():
 def test_tell_first():
     """A grid of two points: the third ask needs a result, and with wait it waits for another thread's."""
     space = {"x": tune.grid_search([1, 2])}
-    with tunehost.AskTell(space, metric="loss", mode="min", searcher="grid", trials=1) as experiment:
+    with tunehost.AskTell(space, metric="loss", mode="min", searcher="grid") as experiment:
         asked = [experiment.ask(), experiment.ask()]
         with pytest.raises(tunehost.TellFirst):
             experiment.ask()
@@ -380,7 +425,7 @@ def test_asyncio():
 
     async def main():
         done = []
-        async with tunehost.AsyncAskTell({"x": tune.grid_search([1, 2, 3, 4, 5])}, metric="loss", mode="min", trials=1,
+        async with tunehost.AsyncAskTell({"x": tune.grid_search([1, 2, 3, 4, 5])}, metric="loss", mode="min",
                                          searcher="grid", name="tasks") as experiment:
             await asyncio.gather(*(train(experiment, done) for _ in range(8)))
             return done, experiment.reading.status()
