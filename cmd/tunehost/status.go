@@ -198,8 +198,8 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 			plural(s.NeverStarted, "trial")))
 	}
 	if s.Counts[core.Errored] > 0 && s.Manual && s.State != view.Running {
-		list = append(list, "Retry in the dashboard of `tunehost serve` hands failed trials out again, and so does `tunehost "+
-			"retry "+dir+" TRIAL` while `tunehost asktell` has the experiment")
+		list = append(list, "Retry in the dashboard of `tunehost serve` hands failed trials out again, and so does "+
+			"`tunehost retry "+dir+" TRIAL` while `tunehost asktell` has the experiment")
 	}
 	return list
 }
