@@ -181,7 +181,7 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 	}
 	if n := s.Counts[core.Running]; n > 0 && s.State != view.Interrupted && s.State != view.Running {
 		list = append(list, fmt.Sprintf(
-			"`tunehost resume %s` records how the %s that was RUNNING has ended", dir, plural(n, "trial")))
+			"%s records how the %s that was RUNNING has ended", view.Resumer(s.Manual, dir), plural(n, "trial")))
 	}
 	if s.Paused {
 		next := "`tunehost unpause " + dir + "` continues"
@@ -190,13 +190,17 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 		}
 		list = append(list, next)
 	}
-	if s.NeverStarted > 0 && s.State != view.Running {
+	if s.NeverStarted > 0 && s.State != view.Running && !s.Manual {
 		again := "tunehost resume " + dir
 		if raised != "" { // resume has no more of it
 			again = raised
 		}
 		list = append(list, fmt.Sprintf("`%s --unstarted` runs the %s that never started", again,
 			plural(s.NeverStarted, "trial")))
+	}
+	if s.Counts[core.Errored] > 0 && s.Manual && s.State != view.Running {
+		list = append(list, "Retry in the dashboard of `tunehost serve` hands failed trials out again, and so does "+
+			"`tunehost retry "+dir+" TRIAL` while `tunehost asktell` has the experiment")
 	}
 	return list
 }

@@ -72,7 +72,11 @@ func (s *Server) runAgain(ctx context.Context, in *retryTrial) (x done, rested b
 	}
 	r.paused = false // it stays as it is: only this trial was asked for
 	x, err = s.hosted(ctx, in.Name, r, &again)
-	x.Message += ", and runs " + title + " again"
+	if r.here {
+		x.Message = fmt.Sprintf("%s runs again once a worker asks for it", title)
+	} else {
+		x.Message += ", and runs " + title + " again"
+	}
 	return x, true, err
 }
 
@@ -87,6 +91,7 @@ func (s *Server) reviving(name string, again *options.Again) (r revival, err err
 func (s *Server) hosted(ctx context.Context, name string, r revival, again *options.Again) (x done, err error) {
 	x.Message = fmt.Sprintf("the experiment %s has a host again", name)
 	if r.here {
+		x.Message += "; its trials run as workers ask for them"
 		if r.paused {
 			a, failed := s.do(name, steer.Unpause{})
 			x.Warnings, err = a.Warnings, failed

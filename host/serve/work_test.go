@@ -164,7 +164,8 @@ func TestResumedForWorkers(t *testing.T) {
 		s.Close()
 		c, _ = hosting(t, root)
 		a, text := c.send(http.MethodPost, "/w/resume", "")
-		if a.StatusCode != http.StatusOK || !strings.Contains(text, "the experiment w has a host again") {
+		says := "the experiment w has a host again; its trials run as workers ask for them"
+		if a.StatusCode != http.StatusOK || !strings.Contains(text, says) {
 			t.Errorf("paused: %v: %s %s", paused, a.Status, text)
 		}
 		x := read[struct {
@@ -438,7 +439,7 @@ func TestWorkersTrialRunsAgain(t *testing.T) {
 		t.Fatalf("%d have failed", n)
 	}
 	_, text := c.send("POST", "/w/trials/1/retry", "")
-	if !strings.Contains(text, "has a host again, and runs trial 1") {
+	if !strings.Contains(text, "trial 1") || !strings.Contains(text, "runs again once a worker asks for it") {
 		t.Error(text)
 	}
 	if x := states(); x["ERROR"] != 1 || x["PENDING"] != 1 {

@@ -190,13 +190,15 @@ func (c *Live) retry(r Retry) error {
 	if before.State != core.Errored {
 		return NotFailed(c.TrialName(no), before)
 	}
+	manual := false
 	reset := &core.TrialReset{Trial: no, Scratch: r.Fresh, Fresh: r.Fresh, Steered: true}
-	if err := c.Host.Post(reset, c.open, func(s *view.State) { after = s.Machine.View(no) }); err != nil {
+	if err := c.Host.Post(reset, c.open, func(s *view.State) {
+		after, manual = s.Machine.View(no), s.Machine.Spec().Manual
+	}); err != nil {
 		return err
 	}
 	if after.State == core.Errored && after.Attempt == before.Attempt {
-		return fmt.Errorf("the experiment is ending: when it has ended, `tunehost resume DIR --retry %d` runs the "+
-			"trial again", no)
+		return fmt.Errorf("the experiment is ending: when it has ended, %s", view.Retrier(manual, "DIR", no, false))
 	}
 	return nil
 }

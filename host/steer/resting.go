@@ -125,16 +125,7 @@ func (x *Resting) retry(r Retry, state string) error {
 	case t.State.Final() && (t.State != core.Errored || t.NeverStarted):
 		return NotFailed(x.View.TrialName(no), core.View{State: t.State, NeverStarted: t.NeverStarted})
 	}
-	if x.View.Manual() {
-		return usererror.Errorf("%s is %s: the trials of workers run again only while %s has it", x.View.Name, state,
-			view.Resumer(true, ""))
-	}
-	fresh := ""
-	if r.Fresh {
-		fresh = " --fresh"
-	}
-	return usererror.Errorf("%s is %s: `tunehost resume %s --retry %d%s` runs the trial again", x.View.Name, state,
-		x.shown(), no, fresh)
+	return usererror.Errorf("%s is %s: %s", x.View.Name, state, view.Retrier(x.View.Manual(), x.shown(), no, r.Fresh))
 }
 
 func (x *Resting) shown() string { return cmp.Or(x.Shown, x.View.Dir.Path()) }

@@ -336,6 +336,19 @@ func Resumer(manual bool, dir string) string {
 	return "`tunehost resume " + dir + "`"
 }
 
+// Retrier says what runs a failed trial of an experiment again that no host runs. A worker asks for one of its own.
+func Retrier(manual bool, dir string, no core.TrialNo, fresh bool) string {
+	flag := ""
+	if fresh {
+		flag = " --fresh"
+	}
+	if manual {
+		return fmt.Sprintf("Retry in the dashboard of `tunehost serve` hands the trial out again, and so does "+
+			"`tunehost retry %s %d%s` while `tunehost asktell` has the experiment", dir, no, flag)
+	}
+	return fmt.Sprintf("`tunehost resume %s --retry %d%s` runs the trial again", dir, no, flag)
+}
+
 // LookAt calls f with its machine, which f only reads.
 func (e *Experiment) LookAt(f func(*core.Machine)) error {
 	return e.source.Look(func(s *State) { f(s.Machine) })
@@ -526,6 +539,7 @@ type externalJSON struct {
 	Pending    []Pending `json:"pending,omitempty"`
 	Waiting    string    `json:"waiting,omitempty"`
 	OnHold     bool      `json:"on_hold,omitempty"`
+	ByWorkers  bool      `json:"by_workers,omitempty"`
 	// Unsteerable is the reason, and only in the answers of a server.
 	Unsteerable string `json:"unsteerable,omitempty"`
 }
@@ -558,5 +572,5 @@ func (s Status) MarshalJSON() ([]byte, error) {
 		s.Elapsed.Seconds(), s.Left.orNull(), s.Dir, s.Host,
 		externalJSON{s.StoppedEarly, s.NotFinite, s.WasRunning, s.Leases, s.Overdue,
 			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting, s.OnHold,
-			s.Unsteerable}})
+			s.Manual, s.Unsteerable}})
 }

@@ -102,10 +102,19 @@ func (e *Recovery) sameTrainer() error {
 		return nil
 	case manual:
 		return usererror.Errorf("%s: its trials are trained by workers or a caller: resume it with `tunehost "+
-			"asktell`, or with `tunehost serve`, where the first request of a worker resumes it", b.Dir.Path())
+			"asktell`, or with `tunehost serve`, where the first request of a worker resumes it%s", b.Dir.Path(),
+			failedAgain(b.Options.Again.Errored || len(b.Options.Again.Trials) > 0))
 	}
 	return usererror.Errorf("%s: its trials are trained by its trainable; resume it with `tunehost run`, or "+
 		"give another --name", b.Dir.Path())
+}
+
+// failedAgain says where failed trials of workers run again, if that is what the user wants.
+func failedAgain(wanted bool) string {
+	if !wanted {
+		return ""
+	}
+	return ", and Retry in its dashboard hands failed trials out again"
 }
 
 // programThere checks that the remaining trials can start. An ended experiment needs no program.

@@ -1,7 +1,13 @@
 package browser
 
 import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // strange is an experiment whose parameters have names that objects of JavaScript have, and one that acts in a shell.
@@ -92,4 +98,53 @@ concurrency: 2
 		}
 	}
 	p.clean()
+}
+
+// comma is an experiment whose parameter has a name with a comma.
+const comma = `version: 1
+name: n%d
+objective: {metric: a, mode: max}
+trainable: {command: [sh, -c, 'echo "{\"a\": 1}"']}
+space: {"x,y": {uniform: [0, 1]}}
+`
+
+// Experiments are compared whatever their names are: names may have commas, and directories are renamed.
+func TestComparedNames(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	names := []string{"c,a, b", "x+y", "50% a&b #ü?"}
+	for i, name := range names {
+		write(t, dir, "x.yaml", fmt.Sprintf(comma, i))
+		if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		results := filepath.Join(dir, "results")
+		if err := os.Rename(filepath.Join(results, fmt.Sprint("n", i)), filepath.Join(results, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.await("document.querySelectorAll('#experiments tbody input').length === 3")
+	for i := range names {
+		p.does(fmt.Sprintf("document.querySelectorAll('#experiments tbody input')[%d].click()", i))
+		p.await(fmt.Sprintf("document.querySelectorAll('#experiments tbody input')[%d].checked", i))
+	}
+	p.await("document.querySelector('a.button')?.textContent === 'compare 3'")
+	p.does("document.querySelector('a.button').click()")
+	for i := range names {
+		p.await("document.querySelectorAll('#sides thead a').length === 3")
+		p.does(fmt.Sprintf("document.querySelectorAll('#sides thead a')[%d].click()", i))
+		p.shows("#best", "x,y")
+		p.does("history.back()")
+	}
+	p.view("#/x/" + url.PathEscape(names[2]) + "/trials?columns=100%,x%252Cy")
+	p.shows("#columns summary", "columns: 1 of")
+	p.clean()
+}
+
+// does evaluates an expression, whatever its value is.
+func (p *page) does(expression string) {
+	p.t.Helper()
+	p.run(expression, chromedp.Evaluate("void ("+expression+")", nil))
 }

@@ -15,7 +15,7 @@ import { views } from "./pages/views";
 import { useFall } from "./fall";
 import { clock, time, word } from "./format";
 import { ended, whole } from "./outcome";
-import { href, useRoute } from "./route";
+import { href, listed, useRoute } from "./route";
 import type { Source } from "./source";
 import { Later, Steering } from "./steering";
 import type { Chosen } from "./theme";
@@ -32,7 +32,7 @@ function Frame(): JSX.Element {
   const { made } = useSource();
   const [kind, x, view = "overview", id] = path;
   const one = kind === "x" && x !== undefined;
-  const compared = query.get("of")?.split(",") ?? [];
+  const compared = listed(query.get("of")) ?? [];
   useEffect(() => { if (!one) document.title = "tunehost"; }, [one]);
   return <>
     <a class="skip" href="#main" onClick={skip}>to the content</a>

@@ -63,6 +63,8 @@ export function Advice({ of: s, dir }: { of: Status; dir: string }): JSX.Element
   const failed = inState(s, "ERROR");
   if (failed === 0 && never(s) === 0 && s.exhausted) return <>For more trials with another searcher: <code>tunehost run FILE --set searcher=NAME --extend</code></>;
   if (failed === 0 && never(s) === 0) return s.resumable ? null : <>For more trials, {lacking(s)}, then press Resume.</>;
+  if (s.by_workers && failed > 0) return <>Retry above hands {failed === 1 ? "the trial that failed" : `the ${plural(failed, "trial")} that failed`} out again, once workers
+    ask for {failed === 1 ? "it" : "them"}: a program with AskTell once this server does not have the experiment any more, or requests to this server.</>;
   const command = (flag: string): JSX.Element => <code>tunehost resume {dir} {flag}</code>;
   return <>
     {failed > 0 ? <>{command("--errored")} runs {failed === 1 ? "the trial that failed" : `the ${plural(failed, "trial")} that failed`} again,

@@ -7,8 +7,8 @@ export interface Route {
 }
 
 export function parse(hash: string): Route {
-  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
-  return { path: path.split("/").filter(Boolean).map(decode), query: new URLSearchParams(query) };
+  const [path = "", ...query] = hash.replace(/^#\/?/, "").split("?");
+  return { path: path.split("/").filter(Boolean).map(decode), query: new URLSearchParams(query.join("?")) };
 }
 
 function decode(part: string): string {
@@ -18,6 +18,11 @@ function decode(part: string): string {
     return part;
   }
 }
+
+// listed are the names of a list in an address, which joined has made. A name may have commas.
+export const listed = (text: string | null): string[] | undefined => text?.split(",").map(decode);
+
+export const joined = (names: string[]): string => names.map(encodeURIComponent).join(",");
 
 export function href(path: (string | number)[], query?: Record<string, string | undefined>): string {
   const q = new URLSearchParams();

@@ -178,13 +178,15 @@ function remaining(s: Status): string {
     : "There is no further trial to make: Resume can go on once their number is raised in Settings.";
 }
 
+const forWorkers = "Its trials run once workers ask this server for them; Interrupt gives it back to a program with AskTell. ";
+
 // again asks before all failed trials run again. While a host runs the experiment, each is retried on its own.
 async function again(source: Source, x: string, s: Status): Promise<Question> {
   const n = s.counts["ERROR"] ?? 0;
   const title = `Run ${plural(n, "failed trial")} again?`;
   if (s.state !== "running") {
     return { title, button: "Run again", request: { path: "/resume", body: { errored: true } },
-      text: "The experiment is resumed, with whatever else is left of it. Failed trials start from the beginning, in new directories; their results so far are replaced." };
+      text: `The experiment is resumed, with whatever else is left of it. ${s.by_workers ? forWorkers : ""}Failed trials start from the beginning, in new directories; their results so far are replaced.` };
   }
   const { trials } = await source.trials(x, { state: "ERROR", limit: 10000, fields: "state" });
   return { title: `Run ${plural(trials.length, "failed trial")} again?`, button: "Run again", request: { path: "/retry", trials: trials.map((t) => t.number) },
@@ -276,7 +278,7 @@ export function TrialSteering({ x, trial, status, lost }: { x: string; trial: De
       {state === "ERROR" ? <><Act of={actions} request={at("retry")}>↻ Retry</Act>
         <Act of={actions} question={anew(trial)}>↻ Retry from the beginning…</Act></> : null}
       <Button off={actions.off} cannot={rests} on={() => open(saved ? "saved" : "anew")}>{saved ? "Clone…" : "Add with these parameters…"}</Button>
-      {rests ? <span class="quiet" id="rests">{state === "ERROR" ? "No host runs the experiment: to run the trial again resumes it." : rests + "."}</span>
+      {rests ? <span class="quiet" id="rests">{state === "ERROR" ? `No host runs the experiment: to run the trial again resumes it${status.by_workers ? ", and a worker has to ask for it" : ""}.` : rests + "."}</span>
         : held ? <span class="quiet" id="held">The trial does not continue by itself: {held}.</span> : null}
     </div>
     <Said of={actions} inForm={cloning !== ""} />

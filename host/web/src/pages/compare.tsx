@@ -45,7 +45,7 @@ export function Compare({ names }: { names: string[] }): JSX.Element {
   const source = useSource();
   const tick = useTicks(2000);
   const [by, choose] = useState<"time" | "trials">("time");
-  const { data, error, seen } = useData("compare " + names.join(), source.made ? 0 : tick, () => Promise.all(names.map((name, i) => read(source, name, i))), true);
+  const { data, error, seen } = useData("compare " + JSON.stringify(names), source.made ? 0 : tick, () => Promise.all(names.map((name, i) => read(source, name, i))), true);
   if (!data) return <><h1>Compare</h1><Waiting error={error} /></>;
   const courses = data.flatMap((o) => o.courses);
   const objectives = [...new Set(courses.map((c) => objective(c.history)))];

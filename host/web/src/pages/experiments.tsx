@@ -7,7 +7,7 @@ import { useSource } from "../context";
 import { ago, count, plural, time } from "../format";
 import { useData, useTicks } from "../live";
 import { Spark } from "../plot/lines";
-import { href, setQuery, useRoute } from "../route";
+import { href, joined, setQuery, useRoute } from "../route";
 import { flaw, Outcome } from "../outcome";
 import { left } from "./overview";
 import { Failure, Front, LastSeen, Old, State, Value, Waiting } from "../ui";
@@ -81,7 +81,7 @@ export function Experiments(): JSX.Element {
   return <>
     <div class="row"><h1>Experiments</h1>
       <span class="quiet" id="how-many">{shown.length < data.length ? `${shown.length} of ` : ""}{count(data.length)}{running > 0 ? `, ${running} ${lost ? "last seen running" : "running"}` : ""}</span>
-      {chosen.size > 1 ? <a class="button" href={href(["compare"], { of: [...chosen].join(",") })}>compare {chosen.size}</a>
+      {chosen.size > 1 ? <a class="button" href={href(["compare"], { of: joined([...chosen]) })}>compare {chosen.size}</a>
         : data.length > 1 ? <span class="quiet">select two or more to compare them</span> : null}
       {data.length > few || name ? <input type="search" aria-label="only experiments with this in their name" placeholder="part of a name" value={name}
         onInput={(e) => setQuery({ name: e.currentTarget.value })} /> : null}

@@ -11,7 +11,7 @@ import type { Dimension, Ranges } from "../plot/parallel";
 import { countChosen, Parallel } from "../plot/parallel";
 import { changed, named } from "../named";
 import { Scale } from "../plot/scatter";
-import { href, setQuery, useRoute } from "../route";
+import { href, joined, listed, setQuery, useRoute } from "../route";
 import { Button, Card, Select, Starred, Waiting } from "../ui";
 import { better, column, extent, metricOf, shades, useTable } from "./data";
 import type { Table } from "./data";
@@ -29,18 +29,18 @@ function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
   const metric = metricOf(t, query.get("metric"));
   const all = [...t.space.parameters.map((p) => p.name), ...t.space.metrics];
   const first = [...t.space.parameters.map((p) => p.name), metric];
-  const shown = (query.get("axes")?.split(",").map(decodeURIComponent) ?? first).filter((n) => all.includes(n));
-  const logs = query.get("log")?.split(",").map(decodeURIComponent) ?? t.space.parameters.filter((p) => p.log).map((p) => p.name);
+  const shown = (listed(query.get("axes")) ?? first).filter((n) => all.includes(n));
+  const logs = listed(query.get("log")) ?? t.space.parameters.filter((p) => p.log).map((p) => p.name);
   const marked = query.get("trial");
   const wrong = marked && !t.points.numbers.includes(Number(marked)) ? absent(t, marked) : undefined;
   const strong = marked && !wrong ? Number(marked) : best;
   const values = column(t, metric);
   const shade = useMemo(() => shades(values, better(t, metric)), [t, metric]);
-  const dimensions = useMemo(() => shown.map((n) => dimension(t, n, logs.includes(n))), [t, shown.join(), logs.join()]);
-  const ranges = useMemo(() => within(read(query.get("chosen")), shown), [query.get("chosen"), shown.join()]);
+  const dimensions = useMemo(() => shown.map((n) => dimension(t, n, logs.includes(n))), [t, joined(shown), joined(logs)]);
+  const ranges = useMemo(() => within(read(query.get("chosen")), shown), [query.get("chosen"), joined(shown)]);
   const chosen = useMemo(() => countChosen(dimensions, ranges), [dimensions, ranges]);
   const brush = (r: Ranges): void => setQuery({ chosen: Object.keys(r).length > 0 ? JSON.stringify(r) : undefined });
-  const set = (axes: string[]): void => setQuery({ axes: axes.map(encodeURIComponent).join(",") });
+  const set = (axes: string[]): void => setQuery({ axes: joined(axes) });
   const [low, high] = extent(values);
   const where = expression(ranges);
   return <Card title={`${where ? `${count(chosen)} of ` : ""}${plural(t.points.numbers.length, "trial")}${t.points.numbers.length < t.points.total ? ` of ${count(t.points.total)}` : ""}`} id="parallel"
@@ -55,7 +55,7 @@ function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
     <Highlighted x={x} best={best} shown={strong} leader={leader} />
     <p class="quiet">Drag along an axis to choose a range, click the axis to drop it. {where ? <>{source.made ? null : <a href={href(["x", x, "trials"], { where })}>
       The chosen trials as a table</a>} <button type="button" class="small" onClick={() => brush(named())}>choose all</button></> : null}</p>
-    <Axes all={all} shown={shown} logs={logs} linear={(n) => linear(t, n)} set={set} ranges={ranges} brush={brush} dimensions={dimensions} setLogs={(l) => setQuery({ log: l.map(encodeURIComponent).join(",") })} />
+    <Axes all={all} shown={shown} logs={logs} linear={(n) => linear(t, n)} set={set} ranges={ranges} brush={brush} dimensions={dimensions} setLogs={(l) => setQuery({ log: joined(l) })} />
   </Card>;
 }
 

@@ -9,7 +9,7 @@ import { count, plain, plural, seconds, states, stateWord, time, value } from ".
 import type { Watched } from "../live";
 import { useData } from "../live";
 import { fate } from "../outcome";
-import { href, setQuery, useRoute } from "../route";
+import { href, joined, listed, setQuery, useRoute } from "../route";
 import type { Source } from "../source";
 import { Button, Failure, Star, Starred, State, Waiting } from "../ui";
 import { useSpace } from "./curves";
@@ -119,9 +119,6 @@ function usual(all: Column[]): string[] {
   return [...of("suggestion", "state", "why"), ...metrics, ...of("iteration", "time"), ...all.filter((c) => c.group === "parameters")].map((c) => c.id);
 }
 
-// chosenOf are the ids in an address; undefined: nobody has chosen.
-const chosenOf = (text: string | null): string[] | undefined => text?.split(",").map(decodeURIComponent);
-
 // arranged are the chosen columns, behind the number of the trial, in the order of the address. On a phone the reason
 // follows the first value.
 function arranged(all: Column[], chosen: string[] | undefined, narrow: boolean): Column[] {
@@ -202,7 +199,7 @@ export function Trials({ x, watched }: PageProps): JSX.Element {
   const state = query.get("state") ?? "";
   const where = query.get("where") ?? "";
   const sort = query.get("sort") ?? "";
-  const chosen = chosenOf(query.get("columns"));
+  const chosen = listed(query.get("columns"));
   const counts = watched.status?.counts ?? {};
   const over = watched.status?.state !== "running" || source.made !== undefined;
   const front = useBest(x, watched);
@@ -233,7 +230,7 @@ function ChooseColumns({ all, chosen }: { all: Column[]; chosen?: string[] }): J
   const [part, look] = useState("");
   const list = all.filter((c) => c.id !== "number");
   const shown = (chosen ?? usual(all)).filter((id) => list.some((c) => c.id === id));
-  const set = (ids: string[] | undefined): void => setQuery({ columns: ids?.map(encodeURIComponent).join(",") || (ids ? "number" : undefined) });
+  const set = (ids: string[] | undefined): void => setQuery({ columns: (ids && joined(ids)) || (ids ? "number" : undefined) });
   const toggle = (id: string): void => set(shown.includes(id) ? shown.filter((s) => s !== id) : placed(list.map((c) => c.id), shown, id));
   const found = (c: Column): boolean => c.name.toLowerCase().includes(part.toLowerCase());
   return <details class="card columns" id="columns"><summary>columns: {shown.length} of {list.length} are shown</summary>

@@ -1,5 +1,6 @@
 """What the program says, and what becomes of it in Python: the texts are those of the program's source."""
 
+import collections
 import re
 from pathlib import Path
 from typing import Sequence
@@ -7,6 +8,7 @@ from typing import Sequence
 import pytest
 
 from tunehost import _words
+from tunehost.tune import _host
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -140,3 +142,18 @@ def test_no_value_is_known(file: str, text: str) -> None:
 def test_other_errors_are_told() -> None:
     assert not _words.has_no_value('no trial has reported a metric "nope"')
     assert not _words.has_no_value("no trial has a finite last value of loss; see --scope min, max or mean")
+
+
+def test_that_experiments_share_the_cpus_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at each fit in each cell of a notebook."""
+    monkeypatch.setattr(_host, "_told", set())
+    said = [
+        _host._without(
+            f"warning: this machine has {cpus} CPUs, and this experiment may use 2 while experiment {other} uses up to 2: "
+            "both may get slower; --resources cpu=N gives each its part, --share turns this warning off\n",
+            [],
+            collections.deque(),
+        )
+        for cpus, other in ((2, "a"), (2, "b"), (2, "a"), (4, "a"))
+    ]
+    assert [bool(text) for text in said] == [True, False, False, True]

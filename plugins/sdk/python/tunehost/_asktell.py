@@ -13,20 +13,19 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, FrozenSet, Iterator, List, Mapping, Optional, Union
+from typing import Any, AsyncIterator, ClassVar, Dict, FrozenSet, Iterator, List, Mapping, Optional, Union
 
-from . import _binary, _integers, _places, _system, _view, _words
+from . import _binary, _grids, _integers, _labels, _places, _system, _view, _words
+from ._hands import Hands
 from ._metrics import Reported, flatten
 from ._reading import Experiment
-
-if TYPE_CHECKING:
-    from .tune._encode import Encoded
 
 __all__ = ["AskError", "AskTell", "Asked", "AsyncAskTell", "TellFirst"]
 
 _IN_USE = " is in use by process "
 _GIVE_UP_S = 5.0
 _SAY_AFTER_S = 10.0  # that a caller waits
+_TELL_EACH = "call tell or fail for each trial"
 
 Metrics = Union[float, Mapping[str, Any]]
 
@@ -48,6 +47,16 @@ class Asked:
     resume_from: int = 0  #: the iteration that it continues after; 0: it begins
     number: Optional[int] = None  #: from 0; None if it continues
 
+    _hands: ClassVar[Optional[Hands]] = None  # of the session, which knows by it which threads have the trial
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "params" and self._hands:
+            self._hands.take(self.id)
+        return super().__getattribute__(name)
+
+    def __reduce__(self) -> Any:
+        return Asked, (self.id, self.params, self.resume_from, self.number)
+
 
 class AskTell(Experiment):
     """An experiment whose trials the caller trains, in this process or anywhere:
@@ -62,8 +71,9 @@ class AskTell(Experiment):
     (True, True)
 
     space is that of tune.Tuner. metric is the reported metric that counts, and mode says what is good: min or max. The
-    metrics of several objectives are a dict of modes: {"loss": "min", "size": "min"}. trials is how many are handed
-    out; -1: no limit; None: each combination once if the space has only grids, else no limit. searcher and scheduler are what tune.TuneConfig takes. The experiment is recorded in storage (./results)
+    metrics of several objectives are a dict of modes: {"loss": "min", "size": "min"}. trials is how many points are
+    handed out in all; -1: no limit; None: each combination once if the space has only grids, else no limit. With grids each
+    combination is tried as often as that allows, and at least once. searcher and scheduler are what tune.TuneConfig takes. The experiment is recorded in storage (./results)
     under name, as by `tunehost run`; one that exists continues, and trials that were handed out and not told are
     handed out again. storage="none" records nothing: of what is read there is only the best trial so far. settings are
     further keys of the experiment file, such as stop={"iteration": 9}.
@@ -99,7 +109,7 @@ class AskTell(Experiment):
             "name": name,
             **_objectives(self._metrics),
             "space": encoded.space,
-            "trials": _limit(trials, encoded),
+            "trials": _grids.rounds(trials, space, -1, os.path.join(storage, name), "constraints" in settings),
             "searcher": _entry(searcher, "searcher"),
             "scheduler": _entry(scheduler, "scheduler"),
             **({} if seed is None else {"seed": seed}),
@@ -109,16 +119,22 @@ class AskTell(Experiment):
         _check_space(os.path.join(storage, name), name, encoded.space)
         self._lock = threading.Lock()
         self._told = threading.Condition()
+        self._hands = Hands()
         self._integers = _integers.Integers(self.dir)
+        self._said = ""  # for which trials somebody waits
         self._tells = 0  # how often something was told
         self._out: Dict[str, Optional[int]] = {}  # the trials that were handed out and have not ended, with their numbers
         self._recorded = storage != "none"
         self._last_best: Optional[Dict[str, Any]] = None  # of a session that records nothing and was closed
         self._program = _opened(file, storage)
+        if self._recorded:
+            with contextlib.suppress(OSError):  # a full disk: others read the texts of the record then
+                _labels.write(self.dir, self._plan)
 
-    def ask(self, wait: bool = False) -> Optional[Asked]:
-        """The next trial, or None when the experiment is finished. TellFirst: a result has to be told before; with
-        wait this waits until another thread tells one.
+    def ask(self, wait: Union[bool, float] = False) -> Optional[Asked]:
+        """The next trial, or None when the experiment is finished. TellFirst: a result has to be told before. With wait
+        this waits until another thread tells one: for so many seconds, or, with True, as long as a thread has one of the
+        trials that were handed out (has asked for it, or read its params), and ten seconds where none has.
 
         >>> experiment = AskTell({"x": 5, "flag": True}, metric="loss", mode="min", trials=1, storage="none")
         >>> trial = experiment.ask()
@@ -129,6 +145,7 @@ class AskTell(Experiment):
         None
         >>> experiment.close()
         """
+        end = None if isinstance(wait, bool) else time.monotonic() + wait
         while True:
             tells = self._tells
             answer = self._request({"ask": True})
@@ -136,14 +153,9 @@ class AskTell(Experiment):
                 return self._asked(answer)
             if "finished" in answer:
                 return None
-            if not wait:
+            if wait is False:
                 raise TellFirst("there is no trial before a result of one that runs is told: call tell, or ask(wait=True)")
-            if self._alone():
-                raise TellFirst(f"{self._waits_for()}, and no other thread can tell it: call tell or fail for each trial")
-            with self._told:
-                if not self._told.wait_for(lambda: self._tells != tells, _SAY_AFTER_S):
-                    print(f"tunehost: {self._waits_for()}: call tell or fail for each trial", file=sys.stderr)
-                    self._told.wait_for(lambda: self._tells != tells)
+            self._await_tell(tells, end)
 
     def report(self, trial: Union[Asked, str], metrics: Metrics, iteration: Optional[int] = None) -> str:
         """Reports a result of a trial that is still training, and returns the decision: "continue", "pause" or
@@ -154,8 +166,7 @@ class AskTell(Experiment):
         request = {"report": _id(trial), "metrics": flat.metrics, **({} if at is None else {"iteration": at})}
         decision: str = self._request(request)["decision"]
         if decision != "continue":
-            self._out.pop(_id(trial), None)
-            self._tell()
+            self._ended(_id(trial))
         return decision
 
     def tell(self, trial: Union[Asked, str], metrics: Metrics) -> Optional[str]:
@@ -215,15 +226,38 @@ class AskTell(Experiment):
         """Asks until the experiment is finished."""
         return iter(lambda: self.ask(wait=True), None)
 
+    def _await_tell(self, tells: int, end: Optional[float]) -> None:
+        """Waits until something was told, at most ten seconds. TellFirst: it is too late, or nobody is known to tell it."""
+        if end is None and self._out and self._alone():
+            raise TellFirst(f"{self._waits_for()}, and no other thread can tell it: {_TELL_EACH}")
+        left = _SAY_AFTER_S if end is None else min(_SAY_AFTER_S, end - time.monotonic())
+        with self._told:
+            if self._told.wait_for(lambda: self._tells != tells, max(0.0, left)):
+                return
+        if end is None and self._out and not self._hands.others(list(self._out)):
+            raise TellFirst(
+                f"{self._waits_for()}, and no other thread has asked for it or read its params: {_TELL_EACH}, or "
+                "wait longer with ask(wait=SECONDS)"
+            )
+        if end is not None and time.monotonic() >= end:
+            raise TellFirst(f"{self._waits_for()}: {_TELL_EACH}")
+        self._say_what_waits()
+
+    def _say_what_waits(self) -> None:
+        """Says for which trials this waits, once for the same ones."""
+        waits = self._waits_for()
+        if waits != self._said:
+            self._said = waits
+            print(f"tunehost: {waits}: {_TELL_EACH}", file=sys.stderr)
+
     def _waits_for(self) -> str:
         """For which trials a caller waits that gets no other."""
         trials = ", ".join(id if number is None else f"{number} ({id})" for id, number in list(self._out.items())[:5])
         return f"waiting for the result of trial {trials}, which was handed out and not told" if trials else "waiting"
 
     def _alone(self) -> bool:
-        """Whether this thread, which waits for a result, is the only one that could tell it."""
-        others = set(threading.enumerate()) - {threading.current_thread(), self._program.pump}
-        return bool(self._out) and not others
+        """Whether there is no other thread at all."""
+        return not set(threading.enumerate()) - {threading.current_thread(), self._program.pump}
 
     def _asked(self, answer: Mapping[str, Any]) -> Asked:
         from .tune._encode import computes, decode
@@ -239,12 +273,18 @@ class AskTell(Experiment):
             raise self._other_space() from None
         asked = Asked(answer["trial"], params, answer.get("resume_from", 0), answer.get("number"))
         self._out[asked.id] = asked.number
+        object.__setattr__(asked, "_hands", self._hands)
+        self._hands.take(asked.id)
         return asked
 
     def _typed(self, line: Dict[str, Any], known: Dict[Any, FrozenSet[str]]) -> Dict[str, Any]:
         given = line.get("params")
         found = super()._typed(line, known)
         return {**found, "params": self._config(given)} if isinstance(given, dict) else found
+
+    def _values(self) -> _labels.Values:
+        """The session has the values themselves."""
+        return {}
 
     def _config(self, given: Mapping[str, Any]) -> Dict[str, Any]:
         """Parameters as ask gives them. Those of sample_from, which would be computed again, are left out."""
@@ -273,9 +313,14 @@ class AskTell(Experiment):
 
     def _end(self, request: Mapping[str, Any]) -> Optional[str]:
         answer = self._request(request)
-        self._out.pop(request["tell"], None)
-        self._tell()
+        self._ended(request["tell"])
         return answer.get("ignored")
+
+    def _ended(self, trial: str) -> None:
+        """A trial has ended here."""
+        self._out.pop(trial, None)
+        self._hands.give(trial)
+        self._tell()
 
     def _tell(self) -> None:
         with self._told:
@@ -514,15 +559,6 @@ class _Program:
             return f"tunehost {_system.ended_by(status)}; AskTell with the same arguments and name continues"
         last = self._messages[-1] if self._messages else f"tunehost ended with status {status}"
         return _words.refused(last.removeprefix("tunehost: "), self._file, {"objective": "metric"})
-
-
-def _limit(trials: Optional[int], encoded: Encoded) -> int:
-    """How often each point of the grids is tried, or how many points are; -1: no limit."""
-    from .tune._encode import only_grids
-
-    if trials is not None:
-        return trials
-    return 1 if only_grids(encoded) else -1
 
 
 def _modes(metric: Union[str, Mapping[str, str]], mode: Optional[str]) -> Dict[str, str]:

@@ -36,16 +36,16 @@ class Reported:
         """Adds a value under its flattened name."""
         if name in self.metrics or name in self.values:
             raise ValueError(f"metric {name!r} is given twice")
-        number = _number(value)
-        if number is None:
+        found = number(value)
+        if found is None:
             self._add_value(name, _plain(value, 0))
             return
-        if name in _COUNTS and number.is_integer() and 1 <= number <= 2**53:
-            self.iteration, self.counted = int(number), name
+        if name in _COUNTS and found.is_integer() and 1 <= found <= 2**53:
+            self.iteration, self.counted = int(found), name
             if name == "iteration":
                 return
         _check_name(name)
-        self.metrics[name] = number
+        self.metrics[name] = found
         if name not in _COUNTS and _is_integer(value):
             self.integers.add(name)
 
@@ -137,8 +137,10 @@ def _is_integer(value: Any) -> bool:
         dtype, "is_floating_point", True) is False
 
 
-def _number(value: Any) -> Optional[float]:
-    """Numbers of any library: those of numpy and torch can be converted to float."""
+def number(value: Any) -> Optional[float]:
+    """Numbers of any library, also in an array that has one alone: those of numpy and torch can be converted to float."""
+    if type(value) not in (float, int) and getattr(value, "size", None) == 1 and getattr(value, "ndim", 0) and hasattr(value, "item"):
+        value = value.item()
     if _is_bool(value) or isinstance(value, (str, bytes)):
         return None
     try:
@@ -163,8 +165,8 @@ def _plain(value: Any, depth: int) -> Any:
         return value
     if isinstance(value, int):
         return jsonable(math.inf if value > 0 else -math.inf)
-    number = _number(value)
-    return jsonable(number) if number is not None else _text(value)
+    found = number(value)
+    return jsonable(found) if found is not None else _text(value)
 
 
 def whole(iteration: Any) -> int:

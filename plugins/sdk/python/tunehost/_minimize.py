@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Union
 
-from . import _traces
+from . import _grids, _metrics, _places, _traces
 from ._reading import Experiment
 
 __all__ = ["Best", "maximize", "minimize"]
 
-Objective = Callable[[Dict[str, Any]], float]
+Objective = Callable[[Dict[str, Any]], Union[float, Mapping[str, Any]]]
 
 
 class Best(NamedTuple):
@@ -31,7 +32,7 @@ class Best(NamedTuple):
 def minimize(
     f: Objective,
     space: Mapping[str, Any],
-    trials: int = 100,
+    trials: Optional[int] = None,
     *,
     searcher: Any = "auto",
     scheduler: Any = None,
@@ -45,19 +46,21 @@ def minimize(
     verbose: int = 1,
     executor: Any = None,
 ) -> Best:
-    """The parameters with the smallest value of f, of so many trials:
+    """The parameters with the smallest value of f, of so many trials in all, by default 100 or, if the space has only grids,
+    each of their combinations once:
 
     >>> from tunehost import tune
     >>> best = minimize(lambda p: (p["x"] - 3) ** 2, {"x": tune.uniform(0, 10)}, trials=30, seed=1, verbose=0)
     >>> 2 < best.params["x"] < 4, best.value < 1
     (True, True)
 
-    f takes the parameters as a dict and returns a number. Each call is a trial in a process of its own, as many at a
-    time as there are CPUs, or concurrency; executor, such as "slurm" or {"plugin": "slurm", "partition": "gpu"}, says
-    where they run. points are tried first, and all points satisfy the constraints, such as ["x + y < 0.7"]. For a
-    scheduler f reports values on its way: tune.report({"value": 0.5}). The experiment is recorded in storage (./results)
-    under name. resume=True continues the one of this name, or begins it if there is none; trials that have ended are not
-    run again.
+    f takes the parameters as a dict and returns a number, or a dict with it as "value" and with whatever else
+    tune.report takes. With grids each combination is tried as often as trials allows, and at least once. Each call is a
+    trial in a process of its own, as many at a time as there are CPUs, or concurrency; executor, such as "slurm" or
+    {"plugin": "slurm", "partition": "gpu"}, says where they run. points are tried first, and all points satisfy the
+    constraints, such as ["x + y < 0.7"]. For a scheduler f reports values on its way: tune.report({"value": 0.5}). The
+    experiment is recorded in storage (./results) under name. resume=True continues the one of this name, or begins it if
+    there is none; trials that have ended are not run again.
 
     After Ctrl-C this is the best point so far, and interrupted of it is True. KeyboardInterrupt: there was none yet.
     RuntimeError: every trial failed; the message has the first failure."""
@@ -69,7 +72,7 @@ def minimize(
 def maximize(
     f: Objective,
     space: Mapping[str, Any],
-    trials: int = 100,
+    trials: Optional[int] = None,
     *,
     searcher: Any = "auto",
     scheduler: Any = None,
@@ -93,7 +96,7 @@ def maximize(
 class _Wanted:
     """The arguments of minimize beside the function and its space."""
 
-    trials: int
+    trials: Optional[int]
     searcher: Any
     scheduler: Any
     points: Sequence[Mapping[str, Any]]
@@ -115,6 +118,8 @@ _ARGUMENTS = {
 
 def _search(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted) -> Best:
     _check(f, space, wanted)
+    dir = os.path.join(_places.absolute(wanted.storage or "results"), wanted.name) if wanted.resume and wanted.name else ""
+    wanted.trials = _grids.rounds(wanted.trials, space, 100, dir, bool(wanted.constraints), level=4)
     tuner = _tuner(f, space, mode, wanted)
     tuner._called("minimize" if mode == "min" else "maximize", _ARGUMENTS)
     if wanted.resume:
@@ -134,7 +139,9 @@ def _check(f: Any, space: Any, wanted: _Wanted) -> None:
 
     if not callable(f) or isinstance(f, type):
         raise TuneError(f"f is {f!r:.60}: expected a function that takes the parameters as a dict and returns a number")
-    wanted.trials = whole("trials", wanted.trials, "expected a whole number from 1 on, or -1 for no limit", -1, zero=False)
+    if wanted.trials is not None:
+        expected = "expected a whole number from 1 on, or -1 for no limit"
+        wanted.trials = whole("trials", wanted.trials, expected, -1, zero=False)
     if wanted.resume and wanted.name is None:
         raise TuneError("resume continues the experiment of a name: give it as name")
     if wanted.trials != 1 and isinstance(space, Mapping) and not any(varies(value) for value in space.values()):
@@ -186,15 +193,21 @@ class Returning:
         self.__name__ = getattr(f, "__name__", "f").strip("<>")
 
     def __call__(self, config: Dict[str, Any]) -> Dict[str, Any]:
-        return {"value": self._number(self.f(config))}
+        found = self.f(config)
+        if not isinstance(found, Mapping):
+            return {"value": self._number(found)}
+        if "value" not in found:
+            raise self._refused(found, 'a number, or a dict with a number as "value"')
+        return {**found, "value": self._number(found["value"])}
 
     def _number(self, value: Any) -> float:
-        if not isinstance(value, (str, bytes)):
-            try:
-                return float(value)
-            except (TypeError, ValueError):
-                pass
-        raise _traces.complete(TypeError(f"{_place(self.f)} returned {value!r:.60}: expected a number"))
+        number = float(value) if isinstance(value, bool) else _metrics.number(value)
+        if number is None:
+            raise self._refused(value, "a number")
+        return number
+
+    def _refused(self, value: Any, expected: str) -> BaseException:
+        return _traces.complete(TypeError(f"{_place(self.f)} returned {value!r:.60}: expected {expected}"))
 
 
 def _place(f: Objective) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, FrozenSet, List, Optional, Union
 
-from . import _dataframes, _integers, _places, _view, _words
+from . import _dataframes, _integers, _labels, _places, _view, _words
 
 __all__ = ["Experiment"]
 
@@ -24,7 +24,7 @@ class Experiment:
         >>> import tunehost
         >>> from tunehost import tune
         >>> space = {"x": tune.grid_search([2, 3, 4])}
-        >>> best = tunehost.minimize(lambda p: p["x"], space, trials=1, name="small", verbose=0)
+        >>> best = tunehost.minimize(lambda p: p["x"], space, name="small", verbose=0)
         >>> experiment = Experiment.open("results/small")
         >>> experiment.status()["state"], len(experiment.trials()), experiment.best()["value"]
         ('finished', 3, 2.0)
@@ -92,7 +92,12 @@ class Experiment:
     def _lines(self, command: str, *flags: str) -> List[Dict[str, Any]]:
         """What a command of the program says of the experiment."""
         known: Dict[Any, FrozenSet[str]] = {}
-        return [self._typed(line, known) for line in _view.lines(command, self.dir, *flags)]
+        lines, values = _view.lines(command, self.dir, *flags), self._values()
+        return [self._typed(_valued(line, values), known) for line in lines]
+
+    def _values(self) -> _labels.Values:
+        """The values of choices that the record has as texts."""
+        return _labels.read(self.dir)
 
     def _typed(self, line: Dict[str, Any], known: Dict[Any, FrozenSet[str]]) -> Dict[str, Any]:
         """What the program says of a trial, a result or the experiment, with metrics as they were reported."""
@@ -111,6 +116,13 @@ class Experiment:
 
     def __repr__(self) -> str:
         return f"Experiment({self.dir!r})"
+
+
+def _valued(line: Dict[str, Any], values: _labels.Values) -> Dict[str, Any]:
+    """What the program says, with the values of choices that the record has as texts."""
+    if isinstance(line.get("best"), dict):
+        line = {**line, "best": _valued(line["best"], values)}
+    return {**line, "params": _labels.typed(line["params"], values)} if isinstance(line.get("params"), dict) else line
 
 
 _OWN = ("trial", "number", "state", "iteration")  # of a dataframe, whatever trials there are

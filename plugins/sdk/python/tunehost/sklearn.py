@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy
 from joblib import effective_n_jobs
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection._validation import _warn_or_raise_about_fit_failures
 from sklearn.utils import check_random_state
 
 from ._asktell import AskTell, Asked, TellFirst
@@ -93,6 +96,10 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
         for space, trials in _shares(self.param_space, _count(self.trials)):
             self._search(space, trials, evaluation, batch)
         evaluation.complete()
+        if evaluation.formatted:
+            points, n_splits, fits, more = evaluation.formatted
+            _warn_or_raise_about_fit_failures(fits, self.error_score)
+            super()._format_results(points, n_splits, fits, more)
 
     def _format_results(self, candidate_params: Any, n_splits: int, out: Any, more_results: Any = None) -> Any:
         """Called by fit with all points that it has evaluated: leaves out what was evaluated again, and puts the others in
@@ -100,6 +107,7 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
         rows = self._evaluation.rows(len(candidate_params))
         points = [candidate_params[row] for row in rows]
         fits = [fit for row in rows for fit in out[row * n_splits : (row + 1) * n_splits]]
+        self._evaluation.formatted = points, n_splits, fits, more_results
         return super()._format_results(points, n_splits, fits, more_results)
 
     def __getstate__(self) -> Any:
@@ -173,6 +181,7 @@ class _Evaluation:
         self._failed: List[Tuple[int, Dict[str, Any]]] = []  #: those that scikit-learn does not have
         self._errors: List[ValueError] = []
         self._tried = 0
+        self.formatted: Any = None  #: what results were made of last: of all points
 
     def rows(self, count: int) -> List[int]:
         """The rows of scikit-learn's, which has count of them, in the order of the points. One that comes again is left
@@ -205,7 +214,10 @@ class _Evaluation:
         """The scores of all points that scikit-learn has; None if all fits of these failed."""
         self._asked = [number for number, _ in numbered]
         try:
-            results = self._evaluate([point for _, point in numbered])
+            with warnings.catch_warnings():  # what they say of all points follows in the end
+                warnings.simplefilter("ignore", FitFailedWarning)
+                warnings.filterwarnings("ignore", "One or more of the .* scores are non-finite")
+                results = self._evaluate([point for _, point in numbered])
         except ValueError as e:
             if not _ALL_FAILED.search(str(e)):
                 raise

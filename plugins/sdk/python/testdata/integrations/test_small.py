@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -156,6 +156,17 @@ def test_tuned_cv_fails_if_all_points_do():
         TunedCV(SVC(), {"C": tune.uniform(-2, -1)}, trials=3, cv=3).fit(x, y)
     with pytest.raises(ValueError, match="parameter of SVC"):
         TunedCV(SVC(), {"C": tune.uniform(-2, -1)}, trials=3, cv=3, error_score="raise").fit(x, y)
+
+
+def test_tuned_cv_counts_the_fits_that_failed_as_scikit_learn_does(recwarn):
+    """Of all points, in one warning, however they came to be evaluated."""
+    x, y = load_iris(return_X_y=True)
+    said = []
+    for search in (TunedCV(SVC(), {"C": [-1, 1, 2]}, trials=3, searcher="grid", cv=3), GridSearchCV(SVC(), {"C": [-1, 1, 2]}, cv=3)):
+        recwarn.clear()
+        search.fit(x, y)
+        said.append([str(w.message).strip().split("\n")[0].split("[")[0] for w in recwarn])
+    assert said[0] == said[1] == ["3 fits failed out of a total of 9.", "One or more of the test scores are non-finite: "]
 
 
 def test_tuned_cv_takes_spaces_of_scikit_learn():

@@ -1,7 +1,11 @@
 """Trials that the caller trains. asktell_test.go starts this with the program."""
 
 import asyncio
+import copy
+import dataclasses
 import os
+import pickle
+import queue
 import re
 import subprocess
 import sys
@@ -127,6 +131,51 @@ def test_grids_alone_end():
             experiment.tell(experiment.ask(), 1)
 
 
+@pytest.mark.parametrize("trials, made", [(6, 6), (12, 12), (1, 6), (7, 6), (None, 6)])
+def test_trials_are_counted_with_grids(recwarn, trials, made):
+    """trials is how many there are in all; a warning says where that cannot be."""
+    space = {"a": tune.grid_search([1, 2, 3]), "b": {"c": tune.grid_search([4, 5])}}
+    with tunehost.AskTell(space, metric="loss", mode="min", trials=trials, storage="none") as experiment:
+        assert len(list_of(experiment)) == made
+    says = f"trials={trials} makes 6 trials: the grids have 6 combinations, and each is tried once"
+    assert [str(w.message) for w in recwarn] == ([] if made == trials or trials is None else [says])
+    assert [os.path.basename(w.filename) for w in recwarn] in ([], ["test_asktell.py"])
+
+
+def test_an_experiment_keeps_how_its_trials_were_counted(monkeypatch):
+    """It has begun when trials was how often each combination is tried."""
+    space = {"a": tune.grid_search([1, 2, 3])}
+    with monkeypatch.context() as old:
+        old.setattr("tunehost._grids.rounds", lambda trials, *_: trials)
+        with tunehost.AskTell(space, metric="loss", mode="min", trials=2, name="old") as experiment:
+            experiment.tell(experiment.ask(), 1.0)
+    says = "trials=2 makes 6 trials: the experiment has begun with as many for each of the 3 combinations"
+    with pytest.warns(UserWarning, match=says):
+        experiment = tunehost.AskTell(space, metric="loss", mode="min", trials=2, name="old")
+    assert len(list_of(experiment)) == 5
+    experiment.close()
+
+
+def test_values_that_the_record_has_as_texts_keep_their_types():
+    space = {"c": tune.choice([None, 0.1, (1, [2, (3,)]), float("inf"), abs])}
+    with tunehost.AskTell(space, metric="loss", mode="min", trials=20, name="typed", seed=1) as experiment:
+        given = [trial.params["c"] for trial in list_of(experiment)]
+        assert [t["params"]["c"] for t in experiment.trials()] == given
+    read = [t["params"]["c"] for t in tunehost.Experiment.open("results/typed").trials()]
+    assert read == ["abs" if value is abs else value for value in given] and {type(v) for v in read} >= {tuple, float}
+
+
+def test_an_array_of_one_number_is_a_number():
+    numpy = pytest.importorskip("numpy")
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=4, storage="none") as experiment:
+        for value in (numpy.array([3.5]), {"loss": numpy.array([[2]])}):
+            experiment.tell(experiment.ask(), value)
+        assert experiment.best()["value"] == 2
+        for value in (numpy.array([1.0, 2.0]), True, numpy.array([True]), numpy.array(["1"])):
+            with pytest.raises(ValueError, match="no metrics"):
+                experiment.tell(experiment.ask() if value is True else "x", value)
+
+
 def test_a_trial_that_was_forgotten_is_named():
     """Where no other thread could tell its result, waiting for it would never end."""
     script = (
@@ -140,12 +189,106 @@ def test_a_trial_that_was_forgotten_is_named():
     assert re.match(r"waiting for the result of trial 0 \(\w+\), 1 \(\w+\), which was handed out and not told", done.stdout), done
 
 
+@pytest.fixture
+def unrelated():
+    """A thread of somebody else, as a notebook always has several."""
+    end = threading.Event()
+    threading.Thread(target=end.wait, daemon=True).start()
+    yield
+    end.set()
+
+
+def test_unrelated_threads_tell_nothing(monkeypatch, unrelated):
+    """In a notebook a cell before has forgotten a trial."""
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.3)
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=4, storage="none") as experiment:
+        forgotten = experiment.ask()
+        why = f"trial 0 \\({forgotten.id}\\), .* no other thread has asked for it or read its params"
+        told = 0
+        with pytest.raises(tunehost.TellFirst, match=why):
+            for trial in experiment:
+                experiment.tell(trial, {"loss": trial.params["x"]})
+                told += 1
+        assert told == 3
+        experiment.tell(forgotten, 1.0)
+        assert experiment.ask(wait=True) is None
+
+
+def in_a_thread(f):
+    """Carries out f for trials of a queue, in a thread."""
+    trials = queue.Queue()
+    threading.Thread(target=lambda: [f(trial) for trial in iter(trials.get, None)], daemon=True).start()
+    return trials
+
+
+@pytest.mark.parametrize("handed", ["the trial", "its id"])
+def test_a_thread_that_was_handed_a_trial_tells_it_late(monkeypatch, unrelated, handed):
+    """Two trials; each takes several times as long as a thread is waited for that has none. The second way becomes known
+    with the first result."""
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 1)
+    computes = threading.Event()
+
+    def train(trial):
+        if handed == "the trial":
+            loss = trial.params["x"]
+            computes.wait(3)
+            experiment.tell(trial, loss)
+        else:
+            computes.wait(0.01 if trial.endswith("first") else 3)
+            experiment.tell(trial.removesuffix("first"), 1.0)
+
+    trials = in_a_thread(train)
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=2, storage="none") as experiment:
+        for trial in experiment:
+            trials.put(trial if handed == "the trial" else trial.id + ("first" if trial.number == 0 else ""))
+        trials.put(None)
+        assert experiment.best() is not None
+
+
+def test_a_thread_that_has_asked_tells_late(monkeypatch):
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.2)
+    asked, waits = threading.Event(), threading.Event()
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=1, storage="none") as experiment:
+
+        def train():
+            trial = experiment.ask()
+            asked.set()
+            waits.wait(2)
+            experiment.tell(trial, 1.0)
+
+        threading.Thread(target=train).start()
+        asked.wait()
+        assert experiment.ask(wait=True) is None
+
+
+def test_asking_waits_for_seconds(unrelated):
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=1, storage="none") as experiment:
+        trial = experiment.ask()
+        with pytest.raises(tunehost.TellFirst, match="which was handed out and not told: call tell or fail"):
+            experiment.ask(wait=0.1)
+        threading.Timer(0.2, experiment.tell, (trial, 1.0)).start()
+        assert experiment.ask(wait=100) is None
+
+
+def test_a_trial_can_be_copied_and_pickled():
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=1, storage="none") as experiment:
+        trial = experiment.ask()
+        assert pickle.loads(pickle.dumps(trial)) == copy.deepcopy(trial) == trial
+        assert dataclasses.asdict(trial)["params"] == trial.params
+
+
 def test_threads_that_wait_long_are_told_of_the_trial(monkeypatch, capfd):
     monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.1)
     with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=1, storage="none") as experiment:
         trial = experiment.ask()
-        late = threading.Timer(1, lambda: experiment.tell(trial, 1.0))
-        late.start()
+        computes = threading.Event()
+
+        def late():
+            loss = trial.params["x"]
+            computes.wait(1)
+            experiment.tell(trial, loss)
+
+        threading.Thread(target=late).start()
         assert experiment.ask(wait=True) is None
     assert f"tunehost: waiting for the result of trial 0 ({trial.id}), which was handed out" in capfd.readouterr().err
 
@@ -186,7 +329,7 @@ def list_of(experiment):
 def test_decisions():
     """A trial that is stopped needs no tell, and a tell for it does not count."""
     with tunehost.AskTell(
-        {"x": tune.grid_search([1, 2])}, metric="loss", mode="min", trials=1, stop={"iteration": 2}, searcher="grid"
+        {"x": tune.grid_search([1, 2])}, metric="loss", mode="min", stop={"iteration": 2}, searcher="grid"
     ) as experiment:
         trial = experiment.ask()
         assert experiment.report(trial, {"loss": 3.0}) == "continue"
@@ -200,7 +343,7 @@ def test_decisions():
 def test_tell_first():
     """A grid of two points: the third ask needs a result, and with wait it waits for another thread's."""
     space = {"x": tune.grid_search([1, 2])}
-    with tunehost.AskTell(space, metric="loss", mode="min", searcher="grid", trials=1) as experiment:
+    with tunehost.AskTell(space, metric="loss", mode="min", searcher="grid") as experiment:
         asked = [experiment.ask(), experiment.ask()]
         with pytest.raises(tunehost.TellFirst):
             experiment.ask()
@@ -282,7 +425,7 @@ def test_asyncio():
 
     async def main():
         done = []
-        async with tunehost.AsyncAskTell({"x": tune.grid_search([1, 2, 3, 4, 5])}, metric="loss", mode="min", trials=1,
+        async with tunehost.AsyncAskTell({"x": tune.grid_search([1, 2, 3, 4, 5])}, metric="loss", mode="min",
                                          searcher="grid", name="tasks") as experiment:
             await asyncio.gather(*(train(experiment, done) for _ in range(8)))
             return done, experiment.reading.status()

@@ -190,13 +190,14 @@ def test_a_searcher_of_ones_own():
     assert searcher.told[first] == results[0].metrics["loss"] and searcher.seen[first] == 3
 
 
-def test_limits_and_repeats_around_a_searcher():
+def test_limits_and_repeats_around_a_searcher(capsys):
     batch = ConcurrencyLimiter(Walk(), 2, batch=True)
     assert len(fit(short, SPACE, num_samples=6, search_alg=batch)) == 6
     assert len(batch.searcher.told) >= 4
     assert len(fit(short, SPACE, num_samples=3, search_alg=ConcurrencyLimiter(Walk(), 1))) == 3
     walk = Walk()
     again = fit(short, SPACE, num_samples=7, search_alg=Repeater(walk, 3))
+    assert "num_samples=7 is no multiple of Repeater's repeat=3: 6 trials run" in capsys.readouterr().err
     assert [r.config["__trial_index__"] for r in again] == [0, 1, 2] * 2 and len(walk.asked) == 2
     assert [r.config["free"][1] for r in again] == [1, 1, 1, 2, 2, 2]
 

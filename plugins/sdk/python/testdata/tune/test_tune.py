@@ -344,11 +344,49 @@ def test_minimize_and_experiment():
     assert e.status()["state"] == "finished" and len(e.trials()) == 20
     assert e.best()["value"] == min(t["metrics"]["value"] for t in e.trials()) == best.value
     assert e.dataframe()["params/x"].between(0, 10).all() and e.curves("value").shape == (1, 20)
-    assert tunehost.maximize(lambda p: p["x"], {"x": tune.grid_search([1, 5])}, trials=1, verbose=0).value == 5
+    assert tunehost.maximize(lambda p: p["x"], {"x": tune.grid_search([1, 5])}, verbose=0).value == 5
     with pytest.raises(tunehost.ReadError, match="there is no experiment here"):
         tunehost.Experiment.open("results")
     with pytest.raises(RuntimeError, match="all 2 trials failed"):
         tunehost.minimize(lambda p: p["nothing"], {}, trials=2, verbose=0)
+
+
+def test_minimize_takes_what_a_trial_reports():
+    """A dict has the value and more; an array of one number is a number."""
+    numpy = pytest.importorskip("numpy")
+    space = {"x": tune.grid_search([1, 2])}
+    best = tunehost.minimize(lambda p: {"value": numpy.array([p["x"]]), "aux": 7, "note": "n"}, space, name="more", verbose=0)
+    assert best.value == 1 and best.experiment.best()["metrics"] == {"value": 1, "aux": 7}
+    with pytest.raises(RuntimeError, match="returned {'loss': 1}: expected a number, or a dict with a number as \"value\""):
+        tunehost.minimize(lambda p: {"loss": 1}, space, verbose=0)
+
+
+@pytest.mark.parametrize("trials, made", [(4, 4), (5, 4), (1, 2), (None, 2)])
+def test_minimize_counts_trials_with_grids(recwarn, trials, made):
+    space = {"x": tune.grid_search([1, 2]), "y": tune.sample_from(lambda: 3)} if trials else {"x": tune.grid_search([1, 2])}
+    best = tunehost.minimize(lambda p: p["x"], space, trials=trials, name="counted", verbose=0)
+    assert len(best.experiment.trials()) == made
+    says = [str(w.message) for w in recwarn if "combinations" in str(w.message)]
+    assert [text.split(":")[0] for text in says] == ([] if made == trials or not trials else [f"trials={trials} makes {made} trials"])
+
+
+def test_minimize_goes_on_with_the_trials_that_it_had(monkeypatch):
+    """The experiment has begun when trials was how often each combination is tried."""
+    space = {"x": tune.grid_search([1, 2])}
+    with monkeypatch.context() as old:
+        old.setattr("tunehost._grids.rounds", lambda trials, *_, **__: trials)
+        tunehost.minimize(lambda p: p["x"], space, trials=3, name="old", verbose=0)
+    with pytest.warns(UserWarning, match="trials=3 makes 6 trials: the experiment has begun with as many for each"):
+        best = tunehost.minimize(lambda p: p["x"], space, trials=3, name="old", resume=True, verbose=0)
+    assert len(best.experiment.trials()) == 6
+
+
+def test_values_that_the_record_has_as_texts_keep_their_types():
+    space = {"c": tune.grid_search([None, 0.1, (1,), abs]), "d": {"e": tune.choice([1, True])}}
+    best = tunehost.minimize(lambda p: 1.0, space, trials=4, name="typed", verbose=0)
+    values = [t["params"]["c"] for t in best.experiment.trials()]
+    assert values == [None, 0.1, (1,), "abs"] == list(best.experiment.dataframe()["params/c"])
+    assert best.experiment.best()["params"] == best.params == best.experiment.status()["best"]["params"]
 
 
 def test_failed_trials_go_on_after_restore():

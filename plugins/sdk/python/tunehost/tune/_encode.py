@@ -38,7 +38,6 @@ _FORMS = {
     "log",
     "was",
 }
-_VARYING = {"uniform", "loguniform", "int", "normal", "choice", "ordinal", "grid", "sample"}
 _MAX_NAME = 100
 
 
@@ -90,6 +89,10 @@ class Choice(Node):
 
     def children(self) -> Iterable[Node]:
         return self.options.values()
+
+    def pairs(self) -> Iterable[Tuple[Any, Node]]:
+        """The labels with what they stand for."""
+        return zip(self.labels, self.options.values())
 
     def of(self, label: Any) -> Node:
         """The value that a label stands for."""
@@ -231,7 +234,7 @@ def accept_suggestions(encoded: Encoded, folder: str) -> None:
 def open_all(encoded: Encoded) -> None:
     """Lets the numbers of a space have values outside of their bounds, where a searcher or an explore function of the user
     chooses them: the record has them as they are."""
-    for node in _all(encoded.plan):
+    for node in all_of(encoded.plan):
         if isinstance(node, Parameter) and "normal" not in node.form:
             node.form = {**node.form, "open": True}
             _at(encoded.space, node.path)["open"] = True
@@ -239,16 +242,17 @@ def open_all(encoded: Encoded) -> None:
 
 def forget_constants(encoded: Encoded) -> None:
     """Takes constants out of the record, where a function of the user may change them: the config alone has them then."""
-    for node in _all(encoded.plan):
+    for node in all_of(encoded.plan):
         if isinstance(node, Constant) and node.path:
             del _at(encoded.space, node.path[:-1])[node.path[-1]]
             node.path = None
 
 
-def _all(node: Node) -> Iterable[Node]:
+def all_of(node: Node) -> Iterable[Node]:
+    """A node and all that it contains."""
     yield node
     for child in node.children():
-        yield from _all(child)
+        yield from all_of(child)
 
 
 def _suggestion(folder: str, number: int) -> Dict[str, Any]:
@@ -416,19 +420,6 @@ def label_of(value: Any) -> str:
         value = {k: v for k, v in value.items() if not varies(v)} or "dict"
     text = getattr(value, "__name__", None) or str(value)
     return re.sub(r"0x[0-9a-f]+|[\x00-\x1f\x7f]", "", str(text))[:60] or "empty"
-
-
-def only_grids(encoded: Encoded) -> bool:
-    """Whether a space has grids, and nothing else that varies."""
-    forms = [key for value in encoded.space.values() for key in _forms(value)]
-    return bool(forms) and set(forms) == {"grid"} and not computes(encoded.plan)
-
-
-def _forms(value: Any) -> Iterator[str]:
-    """The forms of the parameters in a part of a space as an experiment file has it."""
-    if isinstance(value, dict) and "value" not in value:
-        found = _VARYING & set(value)
-        yield from found or (form for member in value.values() for form in _forms(member))
 
 
 def is_grid(value: Any) -> bool:

@@ -81,7 +81,7 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     keys.update({"objective": objectives[0]} if len(objectives) == 1 else {"objectives": objectives})
     keys.update({"space": encoded.space, **_first_points(searcher, pbt, param_space, encoded.plan, samples, tune.seed)})
     repeats = repeater_of(searcher)
-    trials = samples if not repeats or samples < 0 else max(1, samples // repeats.repeats)
+    trials = samples if not repeats or samples < 0 else _repeated(samples, repeats.repeats)
     keys.update(searcher=searcher.entry(), scheduler=scheduler.entry(), trials=trials)
     keys.update(searcher.keys())
     keys.update(scheduler.keys())
@@ -120,6 +120,18 @@ def _admit(encoded: _encode.Encoded, suggested: bool, pbt: Any) -> None:
         _encode.forget_constants(encoded)
     if suggested or explores or pbt and pbt.opens and _encode.computes(encoded.plan):
         _encode.accept_suggestions(encoded, "")
+
+
+def _repeated(samples: int, repeat: int) -> int:
+    """How many points a Repeater has. All of them run equally often, as their means are compared."""
+    points = max(1, samples // repeat)
+    if points * repeat != samples:
+        print(
+            f"tunehost: warning: num_samples={samples} is no multiple of Repeater's repeat={repeat}: {points * repeat} trials "
+            "run, so that each point has as many",
+            file=sys.stderr,
+        )
+    return points
 
 
 def _grid_points(space: Mapping[str, Any]) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import collections
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
-from typing import Any, Callable, Deque, Iterable, Iterator, List, Optional
+from typing import Any, Callable, Deque, Iterable, Iterator, List, Optional, Set
 
 from .. import _binary, _system, _words
 from .error import TuneError
@@ -148,7 +149,21 @@ def _without(text: str, errors: List[str], said: Deque[str]) -> str:
     lines = text.splitlines(keepends=True)
     said += lines
     errors += [line for line in lines if _words.is_error(line)]
-    return "".join(_words.advised(line) for line in lines if not _words.is_error(line))
+    return "".join(_words.advised(line) for line in lines if not _words.is_error(line) and not _known(line))
+
+
+_SHARED = re.compile(r"this machine has \S+ CPUs, and this experiment may use ")
+_told: Set[str] = set()  # to this process
+
+
+def _known(line: str) -> bool:
+    """Whether a line says once more that experiments share the CPUs, as at each fit in each cell of a notebook."""
+    found = _SHARED.search(line)
+    if found is None:
+        return False
+    known = found[0] in _told
+    _told.add(found[0])
+    return known
 
 
 def _message(errors: List[str], said: Iterable[str], status: int) -> str:

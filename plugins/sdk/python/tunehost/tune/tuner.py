@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from .. import _binary, _places, _words
+from .. import _binary, _labels, _places, _words
 from . import (_callbacks, _experiment, _files, _host, _logged, _payload, _recorded, _restore, _serving, _skip, _trust,
                _yaml, cluster)
 from ._wrapped import Wrapped
@@ -294,6 +294,7 @@ class Tuner:
             folder, _payload.Payload(e.trainable, e.name, e.stop, e.request, e.counts, e.repeat), e.plan, dict(e.objects)
         )
         _restore.remember(folder, self._tune, self._run, e.name, self._given)
+        _labels.write(folder, e.plan)
         _serving.write(folder, e.served, {"name": e.name, "request": e.keys.get("resources")})
         if self._settings:
             _serving.write_feed(folder)

@@ -12,7 +12,7 @@ __all__ = ["Repeater"]
 
 class Repeater(Around):
     """A searcher each of whose points runs several times, with other seeds; it learns the mean. num_samples counts
-    trials: those that are left over, when it is no multiple of repeat, do not run. set_index puts the index of the run
+    trials: those that are left over, when it is no multiple of repeat, do not run, which a warning says. set_index puts the index of the run
     into the config, as "__trial_index__"."""
 
     def __init__(self, searcher: Any, repeat: int = 1, set_index: bool = True) -> None:

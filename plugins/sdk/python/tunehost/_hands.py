@@ -1,0 +1,37 @@
+"""Which threads may tell the results of trials that were handed out."""
+
+from __future__ import annotations
+
+import threading
+from typing import Dict, Iterable, Set
+
+__all__ = ["Hands"]
+
+
+class Hands:
+    """A thread has a trial if it has asked for it or read its parameters, and gives it back when its result is told. A
+    thread that has told results of trials which it never had is told of them in another way, such as a queue of ids, and
+    may tell any."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._having: Dict[str, Set[threading.Thread]] = {}
+        self._telling: Set[threading.Thread] = set()
+
+    def take(self, trial: str) -> None:
+        """This thread asks for a trial, or reads its parameters."""
+        with self._lock:
+            self._having.setdefault(trial, set()).add(threading.current_thread())
+
+    def give(self, trial: str) -> None:
+        """This thread has told the result of a trial."""
+        me = threading.current_thread()
+        with self._lock:
+            if me not in self._having.pop(trial, {me}):
+                self._telling.add(me)
+
+    def others(self, trials: Iterable[str]) -> bool:
+        """Whether another thread, which has not ended, may tell the result of one of these trials."""
+        with self._lock:
+            found = self._telling.union(*(self._having.get(trial, ()) for trial in trials))
+        return any(thread.is_alive() for thread in found - {threading.current_thread()})
