@@ -47,7 +47,8 @@ type View struct {
 func (v View) Reason() string { return v.Cause.String() }
 
 // Told returns the last iteration of a trial, in its present stretch, that the searcher and the scheduler may have been
-// told. It is later than the trial's own while a restarted trial repeats results, and if it ends before it has repeated all.
+// told. It is later than the trial's own while a restarted trial repeats results, and if it ends before it has repeated
+// all.
 func (m *Machine) Told(no TrialNo) uint64 { return m.trial(no).told }
 
 // Trials returns how many trials there are.

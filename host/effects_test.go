@@ -188,8 +188,8 @@ func TestHowATrainableMakesCheckpoints(t *testing.T) {
 func TestShorterLaterAttempt(t *testing.T) {
 	const file = `version: 1
 objective: {metric: score, mode: max}
-trainable: {command: [sh, -c, 'for i in 1 2 3; do echo "{\"score\": $i}"; if [ -e again ] && [ $i = LAST ]; then exit 0; fi;
-  done; if [ -e again ]; then exit 0; fi; touch again; exit 1']}
+trainable: {command: [sh, -c, 'for i in 1 2 3; do echo "{\"score\": $i}";
+  if [ -e again ] && [ $i = LAST ]; then exit 0; fi; done; if [ -e again ]; then exit 0; fi; touch again; exit 1']}
 space: {x: {uniform: [0, 1]}}
 trials: 2
 concurrency: 1
@@ -201,8 +201,8 @@ failures: {retries: 1}
 			t.Fatalf("%+v", ended)
 		}
 		for _, who := range []string{"trial 0", "2 trials"} {
-			said := who + " completed in a later attempt at iteration 1, and an earlier attempt had reported iteration 3: the " +
-				"last result of the later one counts"
+			said := who + " completed in a later attempt at iteration 1, and an earlier attempt had reported " +
+				"iteration 3: the last result of the later one counts"
 			if n := strings.Count(seen.String(), said); n != want {
 				t.Errorf("to iteration %s: %q is there %d times:\n%s", last, said, n, seen.String())
 			}

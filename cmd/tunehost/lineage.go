@@ -125,8 +125,8 @@ func (a *app) policy(e *view.Recorded, l *view.Lineage, line []int) error {
 
 // tree draws the stretches, each below the one that it continued from.
 func (a *app) tree(e *view.Recorded, l *view.Lineage, shown []int) error {
-	d := drawing{lineage: l, values: varying(e), best: l.Best(), repeated: e.Repeated(), axis: axisOf(l, shown, a.width()),
-		children: map[int][]int{}}
+	d := drawing{lineage: l, values: varying(e), best: l.Best(), repeated: e.Repeated(),
+		axis: axisOf(l, shown, a.width()), children: map[int][]int{}}
 	for _, i := range shown {
 		parent := l.Stretches[i].Parent
 		d.children[parent] = append(d.children[parent], i)

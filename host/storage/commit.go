@@ -252,8 +252,8 @@ func bounded(name string, f *os.File, size int64) error {
 	}
 	hole, err := sparse.Hole(f)
 	if err == nil && hole > mostHole {
-		err = fmt.Errorf("checkpoint: the file %s has %d GiB, of which %d GiB are a hole without data, and at most %d GiB "+
-			"may be: save a compact copy", untrusted.Line(name, maxName), size>>30, hole>>30, mostHole>>30)
+		err = fmt.Errorf("checkpoint: the file %s has %d GiB, of which %d GiB are a hole without data, and at most "+
+			"%d GiB may be: save a compact copy", untrusted.Line(name, maxName), size>>30, hole>>30, mostHole>>30)
 	}
 	return err
 }

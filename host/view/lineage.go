@@ -50,8 +50,8 @@ type stretchJSON struct {
 
 // MarshalJSON writes the stable shape of `lineage --json`.
 func (s Stretch) MarshalJSON() ([]byte, error) {
-	shape := stretchJSON{Trial: s.ID, Number: s.Trial, Suggestion: s.Suggestion, From: s.From, To: s.To, Params: s.Params,
-		Reason: orNull(s.Reason)}
+	shape := stretchJSON{Trial: s.ID, Number: s.Trial, Suggestion: s.Suggestion, From: s.From, To: s.To,
+		Params: s.Params, Reason: orNull(s.Reason)}
 	if s.Parent >= 0 {
 		shape.Parent = &s.Parent
 	}

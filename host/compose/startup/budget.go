@@ -25,8 +25,8 @@ func (h *Host) affordable(spec *core.Spec, resets int) error {
 	if len(again.Copies) == 0 {
 		flag = "--clone"
 	}
-	return usererror.Errorf("%s: the budget of the experiment is used up (%s), so that the new trial would end before it "+
-		"starts: raise it first (`tunehost set DIR %[2]s=LIMIT`)", flag, key)
+	return usererror.Errorf("%s: the budget of the experiment is used up (%s), so that the new trial would end before "+
+		"it starts: raise it first (`tunehost set DIR %[2]s=LIMIT`)", flag, key)
 }
 
 func outOfTime(m *core.Machine, spec *core.Spec) string {

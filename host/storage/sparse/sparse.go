@@ -1,6 +1,6 @@
 // Package sparse reads and copies files with holes, which have a size and take no room, such as the files of databases
-// that are mapped into memory. Holes are not read, and are holes in the copy, too. On file systems that do not say where
-// holes are, all of a file is data.
+// that are mapped into memory. Holes are not read, and are holes in the copy, too. On file systems that do not say
+// where holes are, all of a file is data.
 package sparse
 
 import (

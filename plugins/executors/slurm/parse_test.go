@@ -194,8 +194,8 @@ func TestProgramBesideSend(t *testing.T) {
 func TestStepWaits(t *testing.T) {
 	for words, want := range map[string]string{
 		"": "Slurm starts the step once the allocation has room for it",
-		"srun: Job 1 step creation temporarily disabled, retrying (Requested nodes are busy)": "Slurm: Requested nodes " +
-			"are busy (other steps of the allocation use what it needs)",
+		"srun: Job 1 step creation temporarily disabled, retrying (Requested nodes are busy)": "Slurm: Requested " +
+			"nodes are busy (other steps of the allocation use what it needs)",
 	} {
 		if got := stepWhy(words); got != want {
 			t.Errorf("%q: %q, want %q", words, got, want)
