@@ -267,16 +267,22 @@ func TestCommandsThatDoNotFit(t *testing.T) {
 			"trial runs; a decision on its next result stops it; this is reported only once"},
 		{sdk.Command{Kind: sdk.Resume, Trial: 1}, "", "its command RESUME for trial 1 has no effect: the trial runs: " +
 			"it is not paused; this is reported only once"},
+		{sdk.Command{Kind: sdk.Resize, Trial: 2}, "", "its command RESIZE for trial 2 has no effect: it names no " +
+			"resources; this is reported only once"},
 		{sdk.Command{Kind: sdk.Resume, Trial: 4}, "", ""},
 		{sdk.Command{Kind: sdk.Resume, Trial: 5}, "", ""},
 		{sdk.Command{Kind: sdk.Resume, Trial: 3}, "", "its command RESUME for trial 3 has no effect: the trial has " +
 			"ended; this is reported only once"},
 	} {
 		var said string
-		err := told.check([]sdk.Command{c.command}, func(_, text string) { said = text })
+		err := told.check([]sdk.Command{c.command}, core.RulesV7, func(_, text string) { said = text })
 		if fmt.Sprint(err) != cmp.Or(c.fails, "<nil>") || said != c.warns {
 			t.Errorf("%+v: %v, %q", c.command, err, said)
 		}
+	}
+	err := told.check([]sdk.Command{{Kind: sdk.StopTrial, Trial: 1}}, core.RulesV8, func(_, text string) { t.Error(text) })
+	if err != nil {
+		t.Error(err)
 	}
 }
 

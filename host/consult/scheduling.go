@@ -22,6 +22,8 @@ type ScheduleOptions struct {
 	Params func(space.Point) ([]byte, error)
 	// Trials is how many there are.
 	Trials int
+	// Rules are those of the experiment.
+	Rules core.Rules
 }
 
 // Scheduling drives the scheduler: events that happen during a call go into the next one.
@@ -150,7 +152,7 @@ func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
 	}
 	s.told.hear(events)
 	s.told.pauses(events, &answer)
-	err = s.told.check(answer.Commands, func(kind, text string) {
+	err = s.told.check(answer.Commands, s.Rules, func(kind, text string) {
 		s.Log.Once("misfit "+kind, "scheduler "+s.Name+": "+text)
 	})
 	var e *core.SchedulerDecided
