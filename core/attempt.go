@@ -133,6 +133,10 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 		m.complete(no, m.howComplete(no, l))
 		return
 	}
+	if why := m.howComplete(no, l); why.Kind == CauseNothingLeft && m.since(RulesV8) {
+		m.complete(no, why)
+		return
+	}
 	if m.spec.StrictMetrics && len(m.spec.Required) > 0 {
 		r := m.spec.Required[0]
 		m.failed(no, Cause{Kind: CauseNoResult, Metric: r.Metric, By: r.By, Text: e.Cause.Text},

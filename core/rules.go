@@ -66,6 +66,8 @@ const (
 	//   - What the user has paused, only the user resumes: a scheduler's order to resume it or to continue from
 	//     another checkpoint waits for that.
 	//   - A pause of the experiment also holds for a trial that would have continued right after its own pause.
+	//   - A new trial that started from another's checkpoint and ended well without a result had nothing left to
+	//     train: it is complete, and has not failed.
 	RulesV8
 
 	// NewestRules is the version of new experiments.
