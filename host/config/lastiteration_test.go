@@ -12,7 +12,7 @@ func TestSchedulersWithEnd(t *testing.T) {
 	for _, p := range catalog.Schedulers {
 		var s struct {
 			Properties map[string]struct {
-				Default uint64 `json:"default"`
+				Default any `json:"default"`
 			} `json:"properties"`
 		}
 		if err := json.Unmarshal([]byte(p.Options), &s); err != nil {
@@ -20,8 +20,8 @@ func TestSchedulersWithEnd(t *testing.T) {
 		}
 		end, listed := schedulersWithEnd[p.Name]
 		m, has := s.Properties["max"]
-		if has = has && p.Name != "resources"; has != listed || m.Default != end && has { // its max counts slots
-			t.Errorf("%s: max is %d (%t), listed as %d (%t)", p.Name, m.Default, has, end, listed)
+		if has = has && p.Name != "resources"; has != listed || has && m.Default != float64(end) { // its max counts slots
+			t.Errorf("%s: max is %v (%t), listed as %d (%t)", p.Name, m.Default, has, end, listed)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/tunehost/tunehost/core"
@@ -131,6 +132,15 @@ func (s *Scheduling) CheckStuck() {
 	}}})
 }
 
+// missReason warns, once, of a scheduler that stops or pauses a trial without a reason.
+func (s *Scheduling) missReason(answer *sdk.Decisions) {
+	missing := func(d sdk.Decision) bool { return d.Verdict != sdk.Continue && strings.TrimSpace(d.Reason) == "" }
+	if slices.ContainsFunc(answer.Decisions, missing) {
+		s.Log.Once("no reason", "scheduler "+s.Name+": it stops or pauses a trial without a reason: each such decision "+
+			"needs one, a sentence for the user; this is reported only once")
+	}
+}
+
 func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
 	clear(s.events)
 	events := s.events[:0]
@@ -155,6 +165,7 @@ func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
 	err = s.told.check(answer.Commands, s.Rules, func(kind, text string) {
 		s.Log.Once("misfit "+kind, "scheduler "+s.Name+": "+text)
 	})
+	s.missReason(&answer)
 	var e *core.SchedulerDecided
 	if err == nil {
 		e, err = Decided(due, answer, s.Params)
