@@ -139,7 +139,8 @@ func schedulersOfCommands() []Plugin {
 			answering(func(_ *scheduler, events []sdk.Event, out *sdk.Decisions) {
 				for _, e := range events {
 					if e.Kind == sdk.ResultReported && e.Iteration == 1 {
-						out.Commands = append(out.Commands, sdk.Command{Kind: sdk.Resume, Trial: e.Trial, Reason: "go on"})
+						out.Commands = append(out.Commands,
+							sdk.Command{Kind: sdk.Resume, Trial: e.Trial, Reason: "go on"})
 					}
 				}
 			})),

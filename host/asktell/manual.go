@@ -163,8 +163,9 @@ func (m *manual) setTime(at int64) {
 		now = m.Engine().Time()
 	}
 	if at < now {
-		m.Log.Once("time goes back", fmt.Sprintf(`"time": %v is before %v, where the time was already: it stays there; `+
-			"give times that go on, also in another session; this is reported only once", float64(at)/1e9, float64(now)/1e9))
+		m.Log.Once("time goes back", fmt.Sprintf(`"time": %v is before %v, where the time was already: it stays `+
+			"there; give times that go on, also in another session; this is reported only once", float64(at)/1e9,
+			float64(now)/1e9))
 	}
 	m.Engine().SetTime(at)
 }

@@ -41,6 +41,6 @@ func (e *Experiment) NothingLeft(iteration uint64) string {
 	if last == 0 || iteration < last {
 		return ""
 	}
-	return fmt.Sprintf("is of iteration %d, and %s ends trials at iteration %d: nothing is left to train; set %s to more",
-		iteration, key, last, key)
+	return fmt.Sprintf("is of iteration %d, and %s ends trials at iteration %d: nothing is left to train; set %s to "+
+		"more", iteration, key, last, key)
 }

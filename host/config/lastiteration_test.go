@@ -20,7 +20,8 @@ func TestSchedulersWithEnd(t *testing.T) {
 		}
 		end, listed := schedulersWithEnd[p.Name]
 		m, has := s.Properties["max"]
-		if has = has && p.Name != "resources"; has != listed || has && m.Default != float64(end) { // its max counts slots
+		has = has && p.Name != "resources" // its max counts slots
+		if has != listed || has && m.Default != float64(end) {
 			t.Errorf("%s: max is %v (%t), listed as %d (%t)", p.Name, m.Default, has, end, listed)
 		}
 	}

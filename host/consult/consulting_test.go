@@ -309,8 +309,8 @@ func TestCommandsThatDoNotFit(t *testing.T) {
 			t.Errorf("%+v: %v, %q", c.command, err, said)
 		}
 	}
-	err := told.check([]sdk.Command{{Kind: sdk.StopTrial, Trial: 1}}, core.RulesV8, func(_, text string) { t.Error(text) })
-	if err != nil {
+	stop := []sdk.Command{{Kind: sdk.StopTrial, Trial: 1}}
+	if err := told.check(stop, core.RulesV8, func(_, text string) { t.Error(text) }); err != nil {
 		t.Error(err)
 	}
 }

@@ -136,8 +136,8 @@ func (s *Scheduling) CheckStuck() {
 func (s *Scheduling) missReason(answer *sdk.Decisions) {
 	missing := func(d sdk.Decision) bool { return d.Verdict != sdk.Continue && strings.TrimSpace(d.Reason) == "" }
 	if slices.ContainsFunc(answer.Decisions, missing) {
-		s.Log.Once("no reason", "scheduler "+s.Name+": it stops or pauses a trial without a reason: each such decision "+
-			"needs one, a sentence for the user; this is reported only once")
+		s.Log.Once("no reason", "scheduler "+s.Name+": it stops or pauses a trial without a reason: each such "+
+			"decision needs one, a sentence for the user; this is reported only once")
 	}
 }
 

@@ -54,8 +54,8 @@ func (c *copier) add(flag, text string, clone bool) error {
 	}
 	if clone {
 		if why := c.e.NothingLeft(c.m.View(donor).Checkpoint.Iteration); why != "" {
-			return usererror.Errorf("%s %s: the newest checkpoint of %s %s, or train its parameters anew with --copy", flag,
-				text, c.name(donor), why)
+			return usererror.Errorf("%s %s: the newest checkpoint of %s %s, or train its parameters anew with --copy",
+				flag, text, c.name(donor), why)
 		}
 	}
 	first, _ := c.m.Runs(donor)

@@ -182,8 +182,8 @@ func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, known []
 		rows, known = append(rows, row), append(known, t)
 	}
 	if len(rows) == 0 {
-		return nil, nil, others, usererror.Errorf("%s: no trial has reported anything yet: take an experiment whose trials "+
-			"have, or a table of curves with --table", e.Dir.Path())
+		return nil, nil, others, usererror.Errorf("%s: no trial has reported anything yet: take an experiment whose "+
+			"trials have, or a table of curves with --table", e.Dir.Path())
 	}
 	return rows, known, others, nil
 }
