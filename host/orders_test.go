@@ -66,7 +66,8 @@ func TestStopWhileItSaves(t *testing.T) {
 	o.Resources = "(cpu=2)"
 	ended := finish(t, o)
 	m := audit(t, ended.Dir, nil)
-	if v := m.View(0); ended.Outcome != core.Finished || v.State != core.Terminated || v.Reason() != "worse than trial 1" {
+	v := m.View(0)
+	if ended.Outcome != core.Finished || v.State != core.Terminated || v.Reason() != "worse than trial 1" {
 		t.Errorf("%+v; trial 0 is %s: %s", ended, v.State, v.Reason())
 	}
 }
