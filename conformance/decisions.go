@@ -104,7 +104,7 @@ func (st *schedulerHost) stop(a *actor) {
 
 // fitting are the states in which a trial may get a command.
 var fitting = map[sdk.CommandKind]state{
-	sdk.Resume: paused | pausing, sdk.StopTrial: paused | pending,
+	sdk.Resume: paused | pausing, sdk.StopTrial: pending | running | pausing | paused,
 	sdk.Exploit: pending | running | pausing | paused, sdk.Resize: pending | paused,
 }
 
@@ -143,7 +143,7 @@ func (st *schedulerHost) command(c sdk.Command) {
 	case sdk.Resume:
 		st.resume(a)
 	case sdk.StopTrial:
-		st.end(a, sdk.TrialRemoved)
+		st.stop(a)
 	case sdk.Exploit:
 		st.exploit(a, c)
 	case sdk.Resize:

@@ -34,6 +34,9 @@ func (m *Machine) stopAttempt(no TrialNo, to intent, why Cause) {
 	t := m.trial(no)
 	l := m.liveOf(no)
 	if !l.intent.yieldsTo(to) {
+		if to == toStop && l.intent == toFail && m.since(RulesV8) {
+			l.stop = why
+		}
 		return
 	}
 	if to == toRequeue && m.since(RulesV2) && l.endedWell() {
@@ -128,6 +131,10 @@ func (m *Machine) endedByItself(no TrialNo, l *live, e *AttemptEnded) {
 	}
 	if l.reported || m.reported(no) {
 		m.complete(no, m.howComplete(no, l))
+		return
+	}
+	if why := m.howComplete(no, l); why.Kind == CauseNothingLeft && m.since(RulesV8) {
+		m.complete(no, why)
 		return
 	}
 	if m.spec.StrictMetrics && len(m.spec.Required) > 0 {
@@ -332,6 +339,11 @@ func (m *Machine) failed(no TrialNo, why Cause, e *AttemptEnded) {
 		m.fail(no, why)
 		return
 	}
+	by := m.liveOf(no).held
+	if stop, ok := m.stoppedAnyway(no); ok {
+		m.complete(no, stop)
+		return
+	}
 	m.setCause(t, why)
 	if e.RestoreFailed || damaged {
 		m.goBack(no, &why)
@@ -342,6 +354,21 @@ func (m *Machine) failed(no TrialNo, why Cause, e *AttemptEnded) {
 	m.move(no, Pending)
 	m.enqueue(no, false)
 	m.tell(&Observation{Kind: SawRequeued, To: ToReporters, Trial: no, Attempt: t.attempt, Cause: &why, Retried: true})
+	if by != notHeld && m.since(RulesV8) {
+		m.pause(no, Cause{Kind: CauseHeld}, by)
+	}
+}
+
+// stoppedAnyway reports that a trial was stopped whose attempt has failed before it was told so, and why.
+func (m *Machine) stoppedAnyway(no TrialNo) (why Cause, ok bool) {
+	l := m.liveOf(no)
+	switch {
+	case !m.since(RulesV8):
+		return Cause{}, false
+	case l.stop.Kind != CauseNone:
+		return l.stop, true
+	}
+	return scheduled(l.why), l.verdict == Stop
 }
 
 // fail ends a trial in ERROR.

@@ -121,7 +121,7 @@ func (m *Machine) command(c Command) {
 	}
 	switch c.Kind {
 	case Resume:
-		m.resume(c.Trial, true)
+		m.wakeUp(c.Trial)
 	case EndTrial:
 		m.endCommanded(c)
 	case Exploit:
@@ -131,17 +131,43 @@ func (m *Machine) command(c Command) {
 	}
 }
 
+// endCommanded ends a trial in whatever state it is. One that runs is stopped as by a decision, so that the order
+// is kept while the trial starts, saves or pauses.
 func (m *Machine) endCommanded(c Command) {
-	if s := m.trial(c.Trial).state; s == Paused || s == Pending {
+	switch s := m.trial(c.Trial).state; {
+	case s == Paused || s == Pending:
 		m.remove(c.Trial, scheduled(c.Reason), true)
+	case s == Running && m.since(RulesV8) && !m.rerun(c.Trial):
+		l := m.liveOf(c.Trial)
+		if l.verdict < Stop {
+			l.verdict, l.why = Stop, c.Reason
+		}
+		m.settle(c.Trial)
 	}
+}
+
+// wakeUp is resume for the scheduler, which does not undo a pause of the user.
+func (m *Machine) wakeUp(no TrialNo) {
+	if !m.heldByUser(no) {
+		m.resume(no, true)
+	}
+}
+
+// heldByUser reports that the user has paused the trial, or that it pauses for the user.
+func (m *Machine) heldByUser(no TrialNo) bool {
+	t := m.trial(no)
+	if !m.since(RulesV8) || t.state != Running {
+		return m.since(RulesV8) && t.held != notHeld
+	}
+	return m.liveOf(no).held != notHeld
 }
 
 // resume queues a paused trial; one that is about to pause is queued after that.
 func (m *Machine) resume(no TrialNo, front bool) {
 	t := m.trial(no)
 	if t.state == Running && t.live != 0 && m.lives[t.live-1].pausing() {
-		m.lives[t.live-1].restart, m.lives[t.live-1].alone = true, false
+		l := &m.lives[t.live-1]
+		l.restart, l.alone, l.held = true, false, notHeld
 		return
 	}
 	if t.state != Paused {
@@ -211,7 +237,8 @@ func (m *Machine) exploit(c Command) {
 	}
 	m.willAdopt(c, from)
 	if m.trial(c.Trial).state == Running {
-		m.liveOf(c.Trial).restart = true
+		l := m.liveOf(c.Trial)
+		l.restart = l.restart || !m.heldByUser(c.Trial)
 		m.stopAttempt(c.Trial, toPause, scheduled(c.Reason))
 		return
 	}
@@ -230,6 +257,6 @@ func (m *Machine) isEnding(no TrialNo) bool {
 
 func (m *Machine) resumePaused(no TrialNo) {
 	if m.trial(no).state == Paused {
-		m.resume(no, true)
+		m.wakeUp(no)
 	}
 }

@@ -319,7 +319,7 @@ type CommandKind uint8
 const (
 	// Resume queues a paused trial before new ones.
 	Resume CommandKind = iota + 1
-	// EndTrial ends a trial that waits or is paused.
+	// EndTrial ends a trial. Before [RulesV8] it ended only one that waits or is paused.
 	EndTrial
 	// Exploit lets Trial continue from Donor's checkpoint with Params. The donor may be the trial itself,
 	// which then changes its parameters; without Params that is refused.

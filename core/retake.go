@@ -132,6 +132,8 @@ func (l *live) ending(e *AttemptEnded) (why Cause, ends bool) {
 	switch {
 	case l.intent == toStop:
 		return l.cause, true
+	case l.intent == toFail && l.stop.Kind != CauseNone:
+		return l.stop, true
 	case l.intent == toFail, !e.well():
 		return Cause{}, false
 	case l.verdict == Stop:

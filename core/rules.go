@@ -58,9 +58,20 @@ const (
 	//   - An expression of the budget is tested whenever a trial ends or is to run again, before anything
 	//     else starts, when a host begins, and as time passes; before, only with a result.
 	RulesV7
+	// RulesV8:
+	//   - A scheduler's order to end a trial holds in every state of the trial: one that runs is stopped, also
+	//     while it saves for a pause. Before, it held only for a trial that waited or was paused (B-020).
+	//   - A trial that was told or ordered to stop is not retried if its attempt fails first, and one that the
+	//     user has paused is paused before it is retried.
+	//   - What the user has paused, only the user resumes: a scheduler's order to resume it or to continue from
+	//     another checkpoint waits for that.
+	//   - A pause of the experiment also holds for a trial that would have continued right after its own pause.
+	//   - A new trial that started from another's checkpoint and ended well without a result had nothing left to
+	//     train: it is complete, and has not failed.
+	RulesV8
 
 	// NewestRules is the version of new experiments.
-	NewestRules = RulesV7
+	NewestRules = RulesV8
 )
 
 // since reports whether the experiment's rules are at least v.

@@ -154,9 +154,11 @@ type attemptEnd struct {
 	restart  bool  // an exploit: it is queued right after the pause
 	byUser   bool  // the intent is the user's
 	alone    bool  // the user has paused the trial by itself, not only with the experiment
+	held     held  // the user pauses it, also if the attempt fails first
 	lost     bool  // lost with its node
 	nodeGone bool  // its node was lost after the attempt had ended
 	cause    Cause // of the intent
+	stop     Cause // of a stop of an attempt that was to fail
 	end      AttemptEnded
 }
 
@@ -255,7 +257,7 @@ func (m *Machine) dropLive(no TrialNo) {
 	}
 	l := &m.lives[t.live-1]
 	m.release(l)
-	l.used, l.cause, l.why = false, Cause{}, ""
+	l.used, l.cause, l.stop, l.why = false, Cause{}, Cause{}, ""
 	m.freeLives = append(m.freeLives, t.live-1)
 	t.live = 0
 }

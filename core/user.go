@@ -65,8 +65,14 @@ func (m *Machine) userPause(no TrialNo, alone bool) {
 	switch m.trial(no).state {
 	case Running:
 		l := m.liveOf(no)
+		if l.restart && l.intent == toPause && m.since(RulesV8) {
+			l.intent, l.cause = toHold, Cause{Kind: CauseHeld} // else nobody would resume it
+		}
 		l.restart, l.alone = false, l.alone || alone // the last order counts
 		m.stopAttempt(no, toHold, Cause{Kind: CauseHeld})
+		if l.intent == toHold || l.intent == toFail {
+			l.held = heldBy(l.alone)
+		}
 	case Pending:
 		m.pause(no, Cause{Kind: CauseHeld}, heldBy(alone))
 	}

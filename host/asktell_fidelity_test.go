@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -289,7 +290,12 @@ func TestAskTellTime(t *testing.T) {
 		t.Fatalf("after the budget: %+v", r)
 	}
 	c.endWell()
-	m := open(t, o).Now().Machine
+	e := open(t, o)
+	log, err := os.ReadFile(filepath.Join(e.Dir.Path(), "host.log"))
+	if err != nil || strings.Count(string(log), `"time": 50 is before 1099, where the time was already`) != 1 {
+		t.Errorf("the log: %s %v", log, err)
+	}
+	m := e.Now().Machine
 	if _, why := m.Outcome(); m.Now() != 3600e9 || m.View(0).Started != 1000e9 || m.View(1).Started != 1099e9 ||
 		!why.Is(core.CauseTimeBudget) {
 		t.Fatalf("it is %d, trials began at %d and %d: %s", m.Now(), m.View(0).Started, m.View(1).Started, why)

@@ -111,6 +111,9 @@ func (a *app) policy(e *view.Recorded, l *view.Lineage, line []int) error {
 	last := &l.Stretches[line[len(line)-1]]
 	a.say("# The schedule of trial %d (%s) up to iteration %d: keys for an experiment file.", last.Trial, last.ID,
 		last.To)
+	if last.To > 0 {
+		a.say("stop: {iteration: %d}", last.To)
+	}
 	a.say("trials: 1\npoints:\n  - %s\nscheduler:\n  plugin: pbt-replay\n  policy:%s", point,
 		map[bool]string{true: " []"}[len(changes) == 0])
 	for _, c := range changes {

@@ -154,6 +154,8 @@ type recordShape struct {
 	Seconds    view.Float     `json:"seconds"`
 	Trained    uint64         `json:"trained_iterations"`
 	Changed    int            `json:"changed"`
+	LeftOut    int            `json:"left_out"`
+	Failed     int            `json:"left_out_failed"`
 	Repeats    bool           `json:"repeats"`
 	Best       *recordedShape `json:"best"`
 }
@@ -172,7 +174,7 @@ func recordJSON(r *simulate.Record) *recordShape {
 		return nil
 	}
 	shape := &recordShape{Iterations: r.Iterations, Seconds: view.Float(r.Seconds), Trained: r.Trained,
-		Changed: r.Changed, Repeats: r.Repeats}
+		Changed: r.Changed, LeftOut: r.LeftOut, Failed: r.LeftOutFailed, Repeats: r.Repeats}
 	if b := r.Best; b != nil {
 		shape.Best = &recordedShape{b.Number, view.Float(b.Value), b.Iterations, b.Reached, b.Kept(), b.Reason}
 	}
@@ -216,6 +218,9 @@ func (a *app) simulated(s *simulate.Result, took time.Duration) error {
 		row("", fmt.Sprintf("best value at any iteration: %s, by trial %d at iteration %d, after %s",
 			number(float64(last.Value)), last.Number, last.Iteration, seconds(float64(last.Seconds))))
 	}
+	if r := s.Record; r != nil && r.LeftOut > 0 {
+		row("left out", leftOut(r))
+	}
 	if r := s.Record; r != nil && r.Iterations > 0 && s.Outcome != core.Failed {
 		beside(r, s.Trained, firstOf(s.Objectives), row)
 	}
@@ -237,6 +242,15 @@ func (a *app) simulated(s *simulate.Result, took time.Duration) error {
 	}
 	row("seed", fmt.Sprint(s.Seed))
 	return t.write(a.out, 0, a.bold)
+}
+
+// leftOut says which trials of the record are not simulated, and why.
+func leftOut(r *simulate.Record) string {
+	text := plural(r.LeftOut, "trial") + " of the record without any result"
+	if r.LeftOutFailed > 0 {
+		text += fmt.Sprintf(", of which %d failed", r.LeftOutFailed)
+	}
+	return text + ": no curve is known of them"
 }
 
 // beside prints what the simulation saved of what was recorded, and what became of the best trial.

@@ -135,17 +135,15 @@ func schedulersOfCommands() []Plugin {
 					}
 				}
 			})),
-		schedulerThat("scheduler-stops-before-the-pause",
-			scheduler{before: func(_ *scheduler, events []sdk.Event) ([]sdk.Event, error) {
-				var out []sdk.Event
+		schedulerThat("scheduler-resumes-what-runs",
+			answering(func(_ *scheduler, events []sdk.Event, out *sdk.Decisions) {
 				for _, e := range events {
-					out = append(out, e)
-					if e.Kind == sdk.ResultReported && e.Iteration >= 4 { // as if it were paused already
-						out = append(out, sdk.Event{Number: e.Number, Kind: sdk.TrialPaused, Trial: e.Trial})
+					if e.Kind == sdk.ResultReported && e.Iteration == 1 {
+						out.Commands = append(out.Commands,
+							sdk.Command{Kind: sdk.Resume, Trial: e.Trial, Reason: "go on"})
 					}
 				}
-				return out, nil
-			}}),
+			})),
 		schedulerThat("scheduler-exploits-nothing", add(sdk.Command{Kind: sdk.Exploit, Donor: 0, Iteration: 999})),
 		schedulerThat("scheduler-explores-outside",
 			add(sdk.Command{Kind: sdk.Exploit, Donor: 0, Iteration: 4, Point: space.Point{100, 100, 100, 100}})),

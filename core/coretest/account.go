@@ -14,6 +14,7 @@ import (
 type account struct {
 	placeBook
 	attemptBook
+	orderBook
 	no        core.TrialNo
 	clone     bool // it starts from another's checkpoint, without results
 	doubted   bool // one of its checkpoints could not be loaded
@@ -210,7 +211,7 @@ func (a *audit) refusedResize(x core.Warn) error {
 	if x.Cause.Kind != core.CauseResizeRefused {
 		return nil
 	}
-	if a.trials[x.Trial].pausing == a.clock {
+	if a.trials[x.Trial].pausing == a.clock && !a.trials[x.Trial].toEnd {
 		return errors.New("the same answer pauses it")
 	}
 	a.trials[x.Trial].wanted = nil

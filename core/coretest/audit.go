@@ -96,6 +96,7 @@ func (a *audit) before(at int64, e core.Event) {
 	for no := range a.m.Trials() {
 		a.was = append(a.was, a.m.State(core.TrialNo(no)))
 	}
+	a.beforeOrders(e)
 	switch e := e.(type) {
 	case *core.ExperimentStarted:
 		a.spec = e.Spec

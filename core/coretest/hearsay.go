@@ -62,7 +62,7 @@ func (a *audit) tellOf(t *account, o core.Observation) error {
 			return err
 		}
 		t.ends++
-		t.orders, t.end = 0, endings{}
+		t.orders, t.end, t.orderBook = 0, endings{}, orderBook{}
 		maps.DeleteFunc(a.owed, func(number uint64, k attemptKey) bool {
 			return k.trial == t.no && !a.m.AwaitsDecision(number)
 		})
@@ -207,6 +207,9 @@ func (a *audit) compare(e core.Event, t *account) error {
 		return fmt.Errorf("attempt %d, but %d were started", v.Attempt, t.attempt)
 	}
 	a.queued(e, t, was, v.State)
+	if err := a.obeyed(e, t, v); err != nil {
+		return err
+	}
 	if err := t.waiting(a, v); err != nil {
 		return err
 	}

@@ -73,9 +73,13 @@ func (w *World) actOrderly() []core.Event {
 	return w.tick()
 }
 
+// resumePaused resumes trials, each on behalf of the one who has paused it.
 func (w *World) resumePaused() core.Event {
 	e := &core.SchedulerDecided{}
 	for no := range w.M.Trials() {
+		if w.M.View(core.TrialNo(no)).Held {
+			return &core.UnpauseRequested{Trial: core.TrialNo(no)}
+		}
 		if w.M.State(core.TrialNo(no)) == core.Paused {
 			e.Commands = append(e.Commands, core.Command{Kind: core.Resume, Trial: core.TrialNo(no)})
 		}

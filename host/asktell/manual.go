@@ -142,7 +142,7 @@ func (m *manual) tellsResult(no core.TrialNo, r Request) bool {
 // that are due.
 func (m *manual) catchUp(ctx context.Context, r Request) error {
 	if r.HasTime {
-		m.Engine().SetTime(r.Time)
+		m.setTime(r.Time)
 	}
 	if err := m.runUntilIdle(ctx); err != nil {
 		return err
@@ -154,6 +154,20 @@ func (m *manual) catchUp(ctx context.Context, r Request) error {
 		}
 	}
 	return nil
+}
+
+// setTime sets the caller's time, which never goes back: the wrong order of two requests must not end a session.
+func (m *manual) setTime(at int64) {
+	now := m.machine.Now()
+	if m.Engine().TimeTold() {
+		now = m.Engine().Time()
+	}
+	if at < now {
+		m.Log.Once("time goes back", fmt.Sprintf(`"time": %v is before %v, where the time was already: it stays `+
+			"there; give times that go on, also in another session; this is reported only once", float64(at)/1e9,
+			float64(now)/1e9))
+	}
+	m.Engine().SetTime(at)
 }
 
 func (m *manual) answer(ctx context.Context, r Request) (Answer, error) {

@@ -1,11 +1,13 @@
 package consult
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +101,33 @@ func TestAllIsDecided(t *testing.T) {
 	}
 	if slices.Max(p.calls) > maxDecided {
 		t.Errorf("calls of %d events", p.calls)
+	}
+}
+
+// mute is a scheduler that stops each trial, and gives no reason.
+type mute struct{ recordingPlugin }
+
+func (*mute) Decide(_ context.Context, events []sdk.Event) (out sdk.Decisions, err error) {
+	for _, e := range events {
+		out.Decisions = append(out.Decisions, sdk.Decision{Event: e.Number, Verdict: sdk.Stop})
+	}
+	return out, nil
+}
+
+// A scheduler that gives no reason is warned of, once.
+func TestNoReasonIsWarnedOf(t *testing.T) {
+	var log bytes.Buffer
+	o := options()
+	o.Log = hostlog.New(hclog.New(&hclog.LoggerOptions{Output: &log}))
+	s := NewScheduling(ScheduleOptions{Options: o, Scheduler: &mute{}})
+	for i := uint64(1); i <= 2; i++ {
+		s.Put(ScheduleWork{Event: sdk.Event{Number: i, Kind: sdk.ResultReported}, Due: true})
+		if _, err := s.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(log.String(), "scheduler p: it stops or pauses a trial without a reason"); n != 1 {
+		t.Errorf("%d warnings: %s", n, log.String())
 	}
 }
 
@@ -267,16 +296,22 @@ func TestCommandsThatDoNotFit(t *testing.T) {
 			"trial runs; a decision on its next result stops it; this is reported only once"},
 		{sdk.Command{Kind: sdk.Resume, Trial: 1}, "", "its command RESUME for trial 1 has no effect: the trial runs: " +
 			"it is not paused; this is reported only once"},
+		{sdk.Command{Kind: sdk.Resize, Trial: 2}, "", "its command RESIZE for trial 2 has no effect: it names no " +
+			"resources; this is reported only once"},
 		{sdk.Command{Kind: sdk.Resume, Trial: 4}, "", ""},
 		{sdk.Command{Kind: sdk.Resume, Trial: 5}, "", ""},
 		{sdk.Command{Kind: sdk.Resume, Trial: 3}, "", "its command RESUME for trial 3 has no effect: the trial has " +
 			"ended; this is reported only once"},
 	} {
 		var said string
-		err := told.check([]sdk.Command{c.command}, func(_, text string) { said = text })
+		err := told.check([]sdk.Command{c.command}, core.RulesV7, func(_, text string) { said = text })
 		if fmt.Sprint(err) != cmp.Or(c.fails, "<nil>") || said != c.warns {
 			t.Errorf("%+v: %v, %q", c.command, err, said)
 		}
+	}
+	stop := []sdk.Command{{Kind: sdk.StopTrial, Trial: 1}}
+	if err := told.check(stop, core.RulesV8, func(_, text string) { t.Error(text) }); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -52,8 +53,9 @@ func (t toldTrials) pauses(events []sdk.Event, answer *sdk.Decisions) {
 
 // check refuses commands for trials that do not exist, and warns of those that the trial's state, as the scheduler
 // knows it, does not allow. A state that has changed since is nobody's mistake.
-func (t toldTrials) check(commands []sdk.Command, warn func(kind, text string)) error {
-	for _, c := range commands {
+func (t toldTrials) check(commands []sdk.Command, rules core.Rules, warn func(kind, text string)) error {
+	for i := range commands {
+		c := &commands[i]
 		name, ok := commandNames[c.Kind]
 		switch {
 		case !ok: // it is for no trial
@@ -61,7 +63,7 @@ func (t toldTrials) check(commands []sdk.Command, warn func(kind, text string)) 
 			return fmt.Errorf("%s is for trial %d, which does not exist: %s; command trials of its events", name,
 				c.Trial, t.count())
 		default:
-			if why := misfit(c.Kind, t[c.Trial]); why != "" {
+			if why := misfit(c, t[c.Trial], rules); why != "" {
 				warn(name, fmt.Sprintf("its command %s for trial %d has no effect: %s; this is reported only once",
 					name, c.Trial, why))
 			}
@@ -71,13 +73,15 @@ func (t toldTrials) check(commands []sdk.Command, warn func(kind, text string)) 
 }
 
 // misfit says why a command after an event has no effect; "" if it has one, or is not needed.
-func misfit(c sdk.CommandKind, last sdk.EventKind) string {
+func misfit(c *sdk.Command, last sdk.EventKind, rules core.Rules) string {
 	switch {
 	case last == sdk.TrialCompleted, last == sdk.TrialFailed, last == sdk.TrialRemoved:
 		return "the trial has ended"
-	case c == sdk.StopTrial && last == sdk.TrialStarted:
+	case c.Kind == sdk.StopTrial && last == sdk.TrialStarted && rules < core.RulesV8:
 		return "the trial runs; a decision on its next result stops it"
-	case c == sdk.Resume && last == sdk.TrialStarted:
+	case c.Kind == sdk.Resize && len(c.Resources) == 0:
+		return "it names no resources"
+	case c.Kind == sdk.Resume && last == sdk.TrialStarted:
 		return "the trial runs: it is not paused"
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/tunehost/tunehost/core"
@@ -22,6 +23,8 @@ type ScheduleOptions struct {
 	Params func(space.Point) ([]byte, error)
 	// Trials is how many there are.
 	Trials int
+	// Rules are those of the experiment.
+	Rules core.Rules
 }
 
 // Scheduling drives the scheduler: events that happen during a call go into the next one.
@@ -129,6 +132,15 @@ func (s *Scheduling) CheckStuck() {
 	}}})
 }
 
+// missReason warns, once, of a scheduler that stops or pauses a trial without a reason.
+func (s *Scheduling) missReason(answer *sdk.Decisions) {
+	missing := func(d sdk.Decision) bool { return d.Verdict != sdk.Continue && strings.TrimSpace(d.Reason) == "" }
+	if slices.ContainsFunc(answer.Decisions, missing) {
+		s.Log.Once("no reason", "scheduler "+s.Name+": it stops or pauses a trial without a reason: each such "+
+			"decision needs one, a sentence for the user; this is reported only once")
+	}
+}
+
 func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
 	clear(s.events)
 	events := s.events[:0]
@@ -150,9 +162,10 @@ func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
 	}
 	s.told.hear(events)
 	s.told.pauses(events, &answer)
-	err = s.told.check(answer.Commands, func(kind, text string) {
+	err = s.told.check(answer.Commands, s.Rules, func(kind, text string) {
 		s.Log.Once("misfit "+kind, "scheduler "+s.Name+": "+text)
 	})
+	s.missReason(&answer)
 	var e *core.SchedulerDecided
 	if err == nil {
 		e, err = Decided(due, answer, s.Params)

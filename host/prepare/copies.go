@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/usererror"
@@ -11,9 +12,9 @@ import (
 
 // Copies are new trials with the parameters of others that the user has named. fill completes what a trial
 // requests. The runs of one suggestion are copied together, once.
-func Copies(o *options.Options, m *core.Machine, seed uint64, name func(core.TrialNo) string,
+func Copies(o *options.Options, e *config.Experiment, m *core.Machine, seed uint64, name func(core.TrialNo) string,
 	fill func(*core.Suggestion) error) (events []core.Event, err error) {
-	c := copier{m: m, seed: seed, name: name, fill: fill, copied: map[core.TrialNo]bool{}}
+	c := copier{e: e, m: m, seed: seed, name: name, fill: fill, copied: map[core.TrialNo]bool{}}
 	for _, text := range o.Again.Copies {
 		if err := c.add("--copy", text, false); err != nil {
 			return nil, err
@@ -28,6 +29,7 @@ func Copies(o *options.Options, m *core.Machine, seed uint64, name func(core.Tri
 }
 
 type copier struct {
+	e      *config.Experiment
 	m      *core.Machine
 	seed   uint64
 	name   func(core.TrialNo) string
@@ -49,6 +51,12 @@ func (c *copier) add(flag, text string, clone bool) error {
 	}
 	if clone && len(c.m.Checkpoints(donor)) == 0 {
 		return usererror.Errorf("%s %s: %s has no checkpoint to start from: use --copy", flag, text, c.name(donor))
+	}
+	if clone {
+		if why := c.e.NothingLeft(c.m.View(donor).Checkpoint.Iteration); why != "" {
+			return usererror.Errorf("%s %s: the newest checkpoint of %s %s, or train its parameters anew with --copy",
+				flag, text, c.name(donor), why)
+		}
 	}
 	first, _ := c.m.Runs(donor)
 	if c.copied[first] {

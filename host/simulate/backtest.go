@@ -39,7 +39,7 @@ func Backtest(ctx context.Context, dir string, o options.Options, workers int) (
 		return Result{}, usererror.Wrap(err)
 	}
 	defer func() { _ = e.Close() }()
-	rows, trials, err := recordedRows(e, e.Config.Space)
+	rows, trials, silent, err := recordedRows(e, e.Config.Space)
 	if err != nil {
 		return Result{}, err
 	}
@@ -64,6 +64,7 @@ func Backtest(ctx context.Context, dir string, o options.Options, workers int) (
 	}, workers)
 	if err == nil {
 		end.Record = compare(e, rows, trials, end.Machine)
+		end.Record.LeftOut, end.Record.LeftOutFailed = silent.trials, silent.failed
 		end.rename(trials)
 	}
 	return end, err
@@ -138,15 +139,25 @@ func firstStretch(e *view.Recorded, no core.TrialNo) (s core.Stretch, whole bool
 	return list[0], len(list) == 1 && e.Now().Machine.View(no).Since == list[0].Attempt
 }
 
-// recordedRows are the trials that reported anything, as points of a space, and these trials.
-func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, known []view.Trial, err error) {
+// silent counts the trials of a record that reported nothing, so that no curve is known of them.
+type silent struct{ trials, failed int }
+
+func (s *silent) count(t *view.Trial) {
+	s.trials++
+	if t.State == core.Errored {
+		s.failed++
+	}
+}
+
+// recordedRows are the trials that reported anything, as points of a space, and these trials. It counts the others.
+func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, known []view.Trial, others silent, err error) {
 	all, err := e.AllResults(func(core.TrialNo) bool { return true })
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, others, err
 	}
 	trials, err := e.Trials(view.Chosen{})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, others, err
 	}
 	names := e.Now().MetricNames()
 	for _, t := range trials {
@@ -154,6 +165,7 @@ func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, known []
 		first, whole := firstStretch(e, t.Number)
 		results := slices.DeleteFunc(all[t.Number], func(r view.Result) bool { return !first.Has(r.Attempt) })
 		if len(results) == 0 {
+			others.count(&t)
 			continue
 		}
 		row := curves.Row{Curve: curves.Curve{Metrics: names, Cut: t.Cause.Kind != core.CauseCompleted || !whole}}
@@ -161,7 +173,7 @@ func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, known []
 			row.Failed, row.Cut = t.Error, false
 		}
 		if row.Point, err = config.PointOf(s, first.Params); err != nil {
-			return nil, nil, usererror.Errorf("trial %d of %s: %w", t.Number, e.Dir.Path(), err)
+			return nil, nil, others, usererror.Errorf("trial %d of %s: %w", t.Number, e.Dir.Path(), err)
 		}
 		for _, r := range results {
 			row.Reports = append(row.Reports, curves.Report{Iteration: r.Iteration, Seconds: r.Seconds,
@@ -170,10 +182,10 @@ func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, known []
 		rows, known = append(rows, row), append(known, t)
 	}
 	if len(rows) == 0 {
-		return nil, nil, usererror.Errorf("%s: no trial has reported anything yet: take an experiment whose trials "+
-			"have, or a table of curves with --table", e.Dir.Path())
+		return nil, nil, others, usererror.Errorf("%s: no trial has reported anything yet: take an experiment whose "+
+			"trials have, or a table of curves with --table", e.Dir.Path())
 	}
-	return rows, known, nil
+	return rows, known, others, nil
 }
 
 const recordedName = "recorded"

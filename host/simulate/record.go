@@ -19,6 +19,9 @@ type Record struct {
 	// Changed is how many trials continued with other parameters or from another trial's checkpoint; only what
 	// they did before is known.
 	Changed int
+	// LeftOut is how many trials of the record reported nothing, so that they are not simulated; LeftOutFailed of
+	// them failed.
+	LeftOut, LeftOutFailed int
 	// Repeats says that several runs of a suggestion were recorded, each of which is a trial here.
 	Repeats bool
 	// Best is the best recorded trial by its last value; nil when none reported a finite value.

@@ -359,9 +359,10 @@ func (c *Live) clone(name string, given space.Point) (no *core.TrialNo, err erro
 		return nil, err
 	}
 	var g core.Suggestion
-	saved := false
+	saved, over := false, ""
 	err = c.look(func(m *core.Machine) {
 		saved = len(m.Checkpoints(donor)) > 0
+		over = c.Config.NothingLeft(m.View(donor).Checkpoint.Iteration)
 		g.Params = bytes.Clone(m.Params(donor))
 	})
 	switch {
@@ -370,6 +371,9 @@ func (c *Live) clone(name string, given space.Point) (no *core.TrialNo, err erro
 	case !saved:
 		return nil, fmt.Errorf("%s has no checkpoint to start from; add a trial with its parameters instead",
 			c.TrialName(donor))
+	case over != "":
+		return nil, fmt.Errorf("the newest checkpoint of %s %s, or add a trial with its parameters instead",
+			c.TrialName(donor), over)
 	}
 	if slices.ContainsFunc(given, func(x float64) bool { return !math.IsNaN(x) }) {
 		g, err = c.changed(g.Params, given)

@@ -54,7 +54,7 @@ type CommandKind uint8
 const (
 	// Resume: a paused trial is queued to continue, before new ones.
 	Resume CommandKind = iota + 1
-	// StopTrial: a waiting or paused trial ends.
+	// StopTrial: the trial ends. One that waits or is paused ends at once; one that runs is stopped.
 	StopTrial
 	// Exploit: Trial continues from Donor's checkpoint with Point. Donor may be Trial itself, which
 	// then only changes its parameters.

@@ -71,10 +71,18 @@ func New(o Options) *Drivers {
 		Requests: func(a core.AskSearcher) []sdk.Request { return plan.Requests(p.Searcher.Traits(), seed, a) }})
 	d.Scheduling = consult.NewScheduling(consult.ScheduleOptions{
 		Options:   d.consults(spec.SchedulerNames(e), p.Scheduled, o.Decisions),
-		Scheduler: p.Scheduler, Trials: b.Machine.Trials(),
+		Scheduler: p.Scheduler, Trials: b.Machine.Trials(), Rules: rulesOf(b.Machine),
 		Params: func(x space.Point) ([]byte, error) { return points.Exploited(e, seed, x) }})
 	p.Searched.Later, p.Scheduled.Later = d.Publishing.Later, d.Publishing.Later
 	return d
+}
+
+// rulesOf returns the rules that hold for trials: those of the record, if it has trials.
+func rulesOf(m *core.Machine) core.Rules {
+	if m.Trials() == 0 {
+		return core.NewestRules
+	}
+	return m.Spec().Rules
 }
 
 // Train makes the driver of trials, unless the caller trains.

@@ -31,7 +31,13 @@ func (i *Inherited) Take() (err error) {
 			"checkpoints; leave restore out", e.PosOf("restore"))
 	}
 	i.from, err = inherit.Start(e, b.Dir, b.Kept())
-	return err
+	if err != nil || i.from == nil {
+		return err
+	}
+	if why := e.NothingLeft(i.from.Iteration); why != "" {
+		return usererror.Errorf("%s: restore: the checkpoint %s", e.PosOf("restore"), why)
+	}
+	return nil
 }
 
 // Keep writes the lessons into the directory of a new experiment.

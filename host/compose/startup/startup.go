@@ -65,7 +65,7 @@ func (h *Host) Events() ([]core.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	copies, err := prepare.Copies(&h.Setup.Options, m, h.Setup.File.Seed, h.Name, h.Request)
+	copies, err := prepare.Copies(&h.Setup.Options, e, m, h.Setup.File.Seed, h.Name, h.Request)
 	if err != nil {
 		return nil, err
 	}

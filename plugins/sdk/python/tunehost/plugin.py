@@ -228,7 +228,7 @@ class Scheduler(_Learner):
         self._order("RESUME", trial, reason=reason)
 
     def stop_trial(self, trial: int, reason: str) -> None:
-        """Stops a trial that is waiting or paused."""
+        """Stops a trial. One that waits or is paused ends at once; one that runs is stopped as by a decision."""
         self._order("STOP_TRIAL", trial, reason=reason)
 
     def stop_all(self, reason: str) -> None:

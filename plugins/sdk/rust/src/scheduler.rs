@@ -77,7 +77,7 @@ pub struct Command {
 pub enum Order {
     /// A paused trial is queued to continue, before new ones.
     Resume,
-    /// A trial that is waiting or paused is ended.
+    /// The trial ends: one that waits or is paused at once; one that runs is stopped.
     Stop,
     /// The trial continues from a checkpoint of another trial.
     Exploit {
