@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tunehost/tunehost/core"
-	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/untrusted"
@@ -55,7 +54,7 @@ func parseState(name string) (core.State, error) {
 		}
 		names = append(names, state.String())
 	}
-	return 0, usage("trials: --state %s: expected %s%s", expr.Quote(name), strings.Join(names, ", "),
+	return 0, usage("trials: --state %q: expected %s%s", untrusted.Line(name, briefBytes), strings.Join(names, ", "),
 		nearest.Hint(strings.ToUpper(name), names))
 }
 
@@ -64,11 +63,11 @@ func (l *listing) filter() string {
 	if l.Where == "" {
 		return "--state " + strings.Join(l.states, ",")
 	}
-	return expr.Brief(firstLine(l.Where), briefRunes)
+	return untrusted.Line(firstLine(l.Where), briefBytes)
 }
 
-// briefRunes is how much of what the user typed a message repeats.
-const briefRunes = 160
+// briefBytes is how much of what the user typed a message repeats.
+const briefBytes = 160
 
 func (a *app) trialsCommand() *cobra.Command {
 	var l listing

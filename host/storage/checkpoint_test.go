@@ -389,8 +389,8 @@ func TestHolesOfCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	holed(filepath.Join(files, "map"), 1<<40)
-	const want = "checkpoint: the file map has 1024 GiB, of which 1023 GiB are a hole without data, and at most 64 GiB " +
-		"may be: save a compact copy"
+	const want = "checkpoint: the file map has 1024 GiB, of which 1023 GiB are a hole without data, and at most " +
+		"64 GiB may be: save a compact copy"
 	if _, err := d.Commit(dir, 2, Manifest{}); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

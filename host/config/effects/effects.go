@@ -223,8 +223,8 @@ func (x *Effects) endedShort(v core.View) {
 	}
 	x.sayOf(v.Number, "trainable", func(trials string) string {
 		return fmt.Sprintf("%s completed in a later attempt at iteration %d, and an earlier attempt had reported "+
-			"iteration %d: the last result of the later one counts, and the searcher and the scheduler know those of both; a "+
-			"trainable that continues from a checkpoint should train to the same iteration", trials, v.At, told)
+			"iteration %d: the last result of the later one counts, and the searcher and the scheduler know those of "+
+			"both; a trainable that continues from a checkpoint should train to the same iteration", trials, v.At, told)
 	})
 }
 
