@@ -61,6 +61,7 @@ type Granter struct {
 	// adopted: Adopt has succeeded, so the engine has released all leases that the core does not have.
 	adopted bool
 	wake    chan struct{}
+	closing chan struct{} // Close has begun, which the wait after a failed call has not noticed yet
 	// progress is closed and replaced after each call that releases leases.
 	progress chan struct{}
 	ctx      context.Context // until Close
@@ -112,7 +113,7 @@ type lease struct {
 // New returns a granter. Run does its work.
 func New(o Options) *Granter {
 	g := &Granter{Options: o, leases: map[core.LeaseID]*lease{}, wake: make(chan struct{}, 1),
-		progress: make(chan struct{}), done: make(chan struct{})}
+		closing: make(chan struct{}, 1), progress: make(chan struct{}), done: make(chan struct{})}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
 }
@@ -322,6 +323,7 @@ func (g *Granter) leasesWhere(test func(*lease) bool) (ids []core.LeaseID) {
 // with * for those of earlier hosts. Run must have been called.
 func (g *Granter) Close(ctx context.Context) (kept []string) {
 	end, _ := ctx.Deadline()
+	g.closing <- struct{}{}
 	g.noteWaits(end) // the user may look before the end
 	quiet := g.Clock.AfterFunc(closeNotice, func() { g.sayWaits(end) })
 	g.settle(ctx)
