@@ -553,6 +553,49 @@ func TestNeverStarts(t *testing.T) {
 	b.has("th-a-1 CANCELLED")
 }
 
+// A job that could not say that its node lacks the program, because that does not see the folder for its output either,
+// has that said for it: which program, on which node, and what to do.
+func TestProgramIsNotThere(t *testing.T) {
+	for send, want := range map[bool]string{
+		false: "/no/tunehost is not on n1: put tunehost where all nodes see it (the option program names its path there), " +
+			"or set send: true",
+		true: "the program was not sent to n1",
+	} {
+		b := newBench(t)
+		b.runs()
+		b.x.Agent, b.Program, b.Send = &sdk.Agent{}, "/no/tunehost", send
+		b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=FAILED Reason=None ExitCode=127:0\n", 0o755)
+		b.sets("RUNNING", "FAILED")
+		b.looks()
+		b.says("th-a-1 lost: Slurm: FAILED: the job failed; ExitCode 127:0; its last words: " + want)
+	}
+}
+
+// A limit of each job is no limit that fewer jobs or waiting cure.
+func TestLimitOfEachJob(t *testing.T) {
+	const advice = " (a limit of each job, also of a single one: request less, or use another QOS or account)"
+	for _, reason := range []string{"QOSMaxCpuPerJobLimit", "QOSMaxGRESPerNode", "AssocMaxWallDurationPerJobLimit"} {
+		b := newBench(t)
+		b.must(b.allocate("th-a-1"))
+		b.sets("Priority", reason)
+		b.looks()
+		b.says("th-a-1 refused: Slurm: " + reason + advice)
+		b.has("th-a-1 CANCELLED")
+	}
+	b := newBench(t)
+	const words = "sbatch: error: QOSMaxCpuPerJobLimit; sbatch: error: Batch job submission failed: Job violates " +
+		"accounting/QOS policy (job submit limit, user's size and/or time limits)"
+	b.must(b.allocate("th-a-1"))
+	b.does("sbatch", strings.ReplaceAll(words, "; ", "\n"))
+	b.must(b.allocate("th-a-2")) // beside another one
+	b.says("th-a-2 refused: " + words + advice)
+	for _, reason := range []string{"QOSMaxJobsPerUserLimit", "QOSGrpCpuLimit", "AssocMaxSubmitJobLimit"} {
+		if never(&job{reason: reason}) {
+			t.Error(reason, "is said to be of each job")
+		}
+	}
+}
+
 // A command that is killed with its call gives the turn back.
 func TestCallEnds(t *testing.T) {
 	b := newBench(t)

@@ -105,6 +105,7 @@ func newExecutor(x sdk.Execution, o options, tell func(...sdk.LeaseEvent)) *exec
 		wake: make(chan struct{}, 1)}
 	e.nodes.slurm = e.slurm
 	e.bridges = newBridges(&x, &o, e.slurm.environ)
+	e.bridges.unsent = e.unsent
 	e.ctx, e.end = context.WithCancel(context.Background())
 	return e
 }

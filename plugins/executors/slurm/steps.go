@@ -64,6 +64,7 @@ func newSteps(x sdk.Execution, o options, tell func(...sdk.LeaseEvent)) (*steps,
 	e := &steps{options: o, x: x, slurm: newSlurm(o.timeout()), tell: tell, now: time.Now,
 		job: os.Getenv("SLURM_JOB_ID"), leases: map[string]*step{},
 		bridges: newBridges(&x, &o, stepEnvironment(os.Environ()))}
+	e.bridges.unsent = e.unsent
 	if err := e.checkNotice(); err != nil {
 		return nil, err
 	}
@@ -426,6 +427,19 @@ func (e *steps) holdBack(l *step) {
 	}
 	e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Until: until,
 		Why: why + "; tunehost resume in the next one continues"})
+}
+
+// unsent gives a lease up to whose nodes the program cannot be sent.
+func (e *steps) unsent(lease, why string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l := e.leases[lease]
+	if l == nil || l.told.Kind != sdk.LeaseGranted && !l.ending {
+		return
+	}
+	e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: why})
+	terminate(l.pid)
+	delete(e.leases, lease)
 }
 
 // allocationOver reports whether srun says that there is no allocation any more.
