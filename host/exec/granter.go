@@ -68,8 +68,9 @@ type Granter struct {
 	stop     context.CancelFunc
 	done     chan struct{}
 	early    early
-	ended    bool      // the core was told to end; only Run's goroutine uses it
-	called   time.Time // when the last call of the executor began; only Run's goroutine uses it
+	left     map[core.LeaseID]bool // leases that were released while they were ending: the executor may still say why
+	ended    bool                  // the core was told to end; only Run's goroutine uses it
+	called   time.Time             // when the last call of the executor began; only Run's goroutine uses it
 }
 
 // maxText limits the length of an executor's messages, because they go into the record.
@@ -113,7 +114,7 @@ type lease struct {
 // New returns a granter. Run does its work.
 func New(o Options) *Granter {
 	g := &Granter{Options: o, leases: map[core.LeaseID]*lease{}, wake: make(chan struct{}, 1),
-		closing: make(chan struct{}, 1), progress: make(chan struct{}), done: make(chan struct{})}
+		left: map[core.LeaseID]bool{}, closing: make(chan struct{}, 1), progress: make(chan struct{}), done: make(chan struct{})}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
 }
@@ -143,6 +144,9 @@ func (g *Granter) release(id core.LeaseID) {
 	}
 	if l != nil && l.state == releasing {
 		return
+	}
+	if l != nil && l.ending {
+		g.left[id] = true
 	}
 	ran := l != nil && l.granted && l.joining == nil
 	if l != nil {

@@ -330,6 +330,37 @@ func TestWhoHasCancelled(t *testing.T) {
 	}
 }
 
+// A job may be released before Slurm says why it has signalled its processes: the host hears it afterwards. Nothing is
+// said of a job that ends because it is released.
+func TestWhyItHasEnded(t *testing.T) {
+	for _, c := range []struct{ state, sacct, want string }{
+		{"CANCELLED", "RUNNING\nCANCELLED by 0", "Slurm: CANCELLED: the job was cancelled by root"},
+		{"CANCELLED", "", "Slurm: CANCELLED: the job was cancelled, by scancel or an administrator"},
+		{"PREEMPTED", "PREEMPTED", "Slurm: PREEMPTED: the job was preempted"},
+	} {
+		b := newBench(t)
+		b.accounting.every = time.Millisecond
+		b.x.Agent = &sdk.Agent{}
+		b.runs()
+		b.write("answers", c.sacct+"\n", 0o600)
+		b.write("sacct", "#!/bin/sh\ncd "+b.dir+"\nhead -n 1 answers | grep . || exit 1\nsed -i 1d answers\n", 0o755)
+		b.sets("RUNNING", c.state) // no listing has seen it yet
+		b.must(b.Release(t.Context(), []string{"th-a-1"}))
+		await(t, "the reason", func() bool {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return len(b.heard) > 0
+		})
+		b.says("th-a-1 lost: " + c.want)
+	}
+	b := newBench(t)
+	b.x.Agent = &sdk.Agent{}
+	b.runs()
+	if l := b.leases["th-a-1"]; len(b.endedBefore(t.Context(), []string{l.name})) > 0 {
+		t.Error("a job that runs is said to have ended")
+	}
+}
+
 // B-130: a submission is not repeated if its answer is lost or unreadable.
 func TestSubmitsOnce(t *testing.T) {
 	for _, does := range []string{"late", "rubbish"} {
