@@ -9,8 +9,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
-// Slurm says only seconds after it has signalled the processes of a job why it ends: a trial that has saved may have left
-// the lease by then, and the lease is released. The host hears the reason nevertheless.
+// Slurm says only seconds after it has signalled the processes of a job why it ends: a trial that has saved may have
+// left the lease by then, and the lease is released. The host hears the reason nevertheless.
 
 const (
 	// glance is how long a release waits to know which jobs have ended without it.

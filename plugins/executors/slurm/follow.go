@@ -286,8 +286,8 @@ func (e *executor) notThere(nodes string) string {
 	if e.Send {
 		return "the program was not sent to " + nodes
 	}
-	return fmt.Sprintf("%s is not on %s: put tunehost where all nodes see it (the option program names its path there), "+
-		"or set send: true", e.programOn(&e.x), nodes)
+	return fmt.Sprintf("%s is not on %s: put tunehost where all nodes see it (the option program names its path "+
+		"there), or set send: true", e.programOn(&e.x), nodes)
 }
 
 // completingFor is how long a job may be COMPLETING until its lease is lost: as long as Slurm usually lets processes

@@ -41,7 +41,7 @@ const (
 	sendPause  = 2 * time.Second
 )
 
-// send makes sure that a node has the program. The job there waits for it; if it cannot be sent, the lease is of no use.
+// send makes sure that a node has the program. The job there waits for it; if it cannot be sent, the lease is no use.
 func (r *bridges) send(ctx context.Context, lease string, at bundlePlace) {
 	for try := 1; ; try++ {
 		folder, err := r.sendOnce(ctx, lease, at)

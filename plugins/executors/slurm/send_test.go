@@ -140,9 +140,9 @@ esac
 		defer b.mu.Unlock()
 		return len(b.heard) == 2
 	})
-	b.says("th-a-1 granted n1", "th-a-1 lost: the program cannot be sent to the folder /tmp/tunehost-files-7 of the node "+
-		"n1: srun: "+words+"; make room there, or keep jobs off that node (args: [--exclude=n1]); or put tunehost where all "+
-		"nodes see it, and name its path there with program, without send")
+	b.says("th-a-1 granted n1", "th-a-1 lost: the program cannot be sent to the folder /tmp/tunehost-files-7 of "+
+		"the node n1: srun: "+words+"; make room there, or keep jobs off that node (args: [--exclude=n1]); or put "+
+		"tunehost where all nodes see it, and name its path there with program, without send")
 	b.has("th-a-1 CANCELLED")
 	if n := len(b.read("tries")); n != sendTries {
 		t.Errorf("%d tries", n)

@@ -412,7 +412,8 @@ func (e *steps) holdBack(l *step) {
 	switch {
 	case e.closing() || l.alive():
 	case l.request == nil:
-		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the step was given up, because the allocation seemed to end"})
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost,
+			Why: "the step was given up, because the allocation seemed to end"})
 		return
 	case e.start(l.request) == nil:
 		return // in its place
