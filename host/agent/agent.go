@@ -42,6 +42,7 @@ type Agent struct {
 	session   link.Session // the newest; nil: none yet
 	ranks     *ranks       // nil: none have been needed
 	shipped   shipped
+	leftovers leftovers
 }
 
 // New returns an agent that runs nothing yet.
@@ -65,8 +66,9 @@ func private(variable string) bool {
 }
 
 // Serve carries out the host's requests on a connection, until the connection ends. The processes that
-// were started on it are ended with it.
+// were started on it have ended when it returns, with all that they have started.
 func (a *Agent) Serve(s link.Session) error {
+	defer a.leftovers.kill(a.Mark, func() bool { return true })
 	a.mu.Lock()
 	a.session = s
 	a.mu.Unlock()
@@ -81,7 +83,7 @@ func (a *Agent) Serve(s link.Session) error {
 		}
 		go func() {
 			defer a.busy.Done()
-			a.serve(purpose, conn)
+			a.serve(s, purpose, conn)
 		}()
 	}
 }
@@ -100,15 +102,16 @@ func (a *Agent) begin() bool {
 type stream struct {
 	net.Conn
 	*message.Writer
+	session link.Session
 }
 
 // askTime is how long a host may take to send the request of a stream.
 const askTime = time.Minute
 
 // serve answers one stream, and closes it.
-func (a *Agent) serve(purpose link.Purpose, conn net.Conn) {
+func (a *Agent) serve(session link.Session, purpose link.Purpose, conn net.Conn) {
 	defer conn.Close()
-	s := &stream{conn, message.NewWriter(conn)}
+	s := &stream{conn, message.NewWriter(conn), session}
 	serve := map[string]func(*stream) error{message.StreamStart: a.start, message.StreamDial: a.dial,
 		message.StreamProbe: a.probe, message.StreamFiles: a.files,
 		message.StreamShip: a.ship, message.StreamLogs: a.logs, message.StreamStore: a.store,

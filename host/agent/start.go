@@ -41,23 +41,28 @@ func (a *Agent) start(s *stream) error {
 		spec.Handshake, spec.Sockets = inFolder(want.Handshake, sockets.Path()), sockets.Path()
 		spec.Env = append(spec.Env, a.ranksVariable()...)
 	}
+	p := &running{stream: s}
+	if err := a.leftovers.mayStart(s.session, func() error { return a.spawn(want.ID, spec, p) }); err != nil {
+		return err
+	}
+	a.attend(want.ID, p)
+	return nil
+}
+
+// spawn starts a process, which counts from then on.
+func (a *Agent) spawn(id string, spec process.Spec, p *running) (err error) {
 	if err := a.Guard(); err != nil {
 		return err
 	}
 	here := process.ThisMachine{Tag: local.TagOf(a.Mark).Set, Environ: a.Environ}
-	child, err := here.Spawn(context.Background(), spec)
-	if err != nil {
+	if p.Child, err = here.Spawn(context.Background(), spec); err != nil {
 		return err
 	}
-	p := &running{Child: child, stream: s}
-	if err := a.add(want.ID, p); err != nil {
+	if err = a.add(id, p); err != nil {
 		p.Kill()
-		p.Attend(nowhere{io.Discard}, nowhere{io.Discard})
-		return err
+		go p.Attend(nowhere{io.Discard}, nowhere{io.Discard})
 	}
-	defer a.remove(want.ID)
-	p.attend()
-	return nil
+	return err
 }
 
 // inFolder returns the variables of the handshake with another folder for the socket.
@@ -88,11 +93,21 @@ func (a *Agent) remove(id string) {
 	delete(a.processes, id)
 }
 
-// attend sends the output of the process and how it ends, and kills it when the host says so.
-func (p *running) attend() {
+// idle reports whether no process runs that the host has started.
+func (a *Agent) idle() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.processes) == 0
+}
+
+// attend sends the output of a process and how it ends, and kills it when the host says so. Before the host hears
+// of the end of the last one, all that they have left behind is gone: the host may start the next attempt then.
+func (a *Agent) attend(id string, p *running) {
 	_ = p.stream.Put(message.Yes, message.Started{PID: p.PID()}) // obey notices if the host has left
 	go p.obey()
 	e := p.Attend(output{p.stream, message.Stdout}, output{p.stream, message.Stderr})
+	a.remove(id)
+	a.leftovers.kill(a.Mark, a.idle)
 	_ = p.stream.Put(message.Exit, message.Ended{Code: e.Code, Signal: int(e.Signal)})
 }
 

@@ -336,6 +336,26 @@ func TestAgentHasNotice(t *testing.T) {
 	w.hears("LeaseEnding &{Lease:1 At:0 Why:the job is preempted}", "LeaseLost &{Lease:1")
 }
 
+// An engine may say who has ended a lease only when its trial has left: the user hears it.
+func TestReasonComesAfterTheRelease(t *testing.T) {
+	a := &agents{}
+	w := beginAt(t, clock.System{}, &engine{agents: a})
+	w.ask(1, "cpu=1")
+	w.hears("LeasePending")
+	w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseGranted, Bundles: []sdk.GrantedBundle{{Node: "n1"}}})
+	close(a.of("x-1", 0))
+	w.hears("LeaseGranted &{Lease:1")
+	w.EndAgents("x-1")
+	w.hears("LeaseEnding &{Lease:1 At:0 Why:the engine has signalled the job's processes")
+	w.release(1)
+	a.forgot(t, "x-1")
+	w.engine.say(sdk.LeaseEvent{Lease: "x-1", Kind: sdk.LeaseLost, Why: "cancelled by root"})
+	const want = "x-1 of executor \"test\" was taken away: cancelled by root"
+	testplace.Soon(t, "the reason", func() bool { return strings.Contains(w.log.String(), want) })
+	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}]] secret of x-1", "release [x-1]")
+	w.warned(want)
+}
+
 // B-074: a lease on which a trial could not start is given back, once, and the user hears why.
 func TestLeaseIsGivenUp(t *testing.T) {
 	a := &agents{}

@@ -34,7 +34,8 @@ func (b *backoff) worthWarning() bool {
 	return !b.warned && (b.failures >= warnAfter || b.granter.Clock.Since(b.since) >= slowCall)
 }
 
-// failed notes a failure and waits.
+// failed notes a failure and waits. When the host ends, the next try is due at once, and those
+// after it soon: what is given back does not wait for what was requested.
 func (b *backoff) failed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -50,9 +51,13 @@ func (b *backoff) failed(ctx context.Context, err error) {
 		b.granter.Log.Info(text)
 	}
 	wait, end := context.WithCancel(ctx)
+	defer end()
 	defer b.granter.Clock.AfterFunc(b.wait(), end)()
-	<-wait.Done()
-	end()
+	select {
+	case <-wait.Done():
+	case <-b.granter.closing:
+		b.failures = min(b.failures, warnAfter-1)
+	}
 }
 
 func (b *backoff) wait() time.Duration {

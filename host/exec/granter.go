@@ -61,14 +61,16 @@ type Granter struct {
 	// adopted: Adopt has succeeded, so the engine has released all leases that the core does not have.
 	adopted bool
 	wake    chan struct{}
+	closing chan struct{} // Close has begun, which the wait after a failed call has not noticed yet
 	// progress is closed and replaced after each call that releases leases.
 	progress chan struct{}
 	ctx      context.Context // until Close
 	stop     context.CancelFunc
 	done     chan struct{}
 	early    early
-	ended    bool      // the core was told to end; only Run's goroutine uses it
-	called   time.Time // when the last call of the executor began; only Run's goroutine uses it
+	left     map[core.LeaseID]bool // leases that were released while they were ending: the executor may still say why
+	ended    bool                  // the core was told to end; only Run's goroutine uses it
+	called   time.Time             // when the last call of the executor began; only Run's goroutine uses it
 }
 
 // maxText limits the length of an executor's messages, because they go into the record.
@@ -112,7 +114,8 @@ type lease struct {
 // New returns a granter. Run does its work.
 func New(o Options) *Granter {
 	g := &Granter{Options: o, leases: map[core.LeaseID]*lease{}, wake: make(chan struct{}, 1),
-		progress: make(chan struct{}), done: make(chan struct{})}
+		left: map[core.LeaseID]bool{}, closing: make(chan struct{}, 1), progress: make(chan struct{}),
+		done: make(chan struct{})}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
 }
@@ -142,6 +145,9 @@ func (g *Granter) release(id core.LeaseID) {
 	}
 	if l != nil && l.state == releasing {
 		return
+	}
+	if l != nil && l.ending {
+		g.left[id] = true
 	}
 	ran := l != nil && l.granted && l.joining == nil
 	if l != nil {
@@ -322,6 +328,7 @@ func (g *Granter) leasesWhere(test func(*lease) bool) (ids []core.LeaseID) {
 // with * for those of earlier hosts. Run must have been called.
 func (g *Granter) Close(ctx context.Context) (kept []string) {
 	end, _ := ctx.Deadline()
+	g.closing <- struct{}{}
 	g.noteWaits(end) // the user may look before the end
 	quiet := g.Clock.AfterFunc(closeNotice, func() { g.sayWaits(end) })
 	g.settle(ctx)

@@ -38,10 +38,14 @@ func (g *Granter) listen(p plugin.Executor) error {
 func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 	id, ok := g.id(e.Lease)
 	l := g.leases[id]
+	why := untrusted.Ends(e.Why, maxText)
+	if ok && l == nil && e.Kind == sdk.LeaseLost && g.left[id] {
+		delete(g.left, id)
+		g.tellGone(id, "was taken away", why)
+	}
 	if !ok || l == nil {
 		return nil
 	}
-	why := untrusted.Ends(e.Why, maxText)
 	if l.state == releasing {
 		if l.awaited && e.Kind == sdk.LeaseLost {
 			g.tellEnd(id, l, why)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A lease whose request failed may still be held, so it is released.
@@ -36,4 +37,14 @@ func TestReleasedWhileAsked(t *testing.T) {
 	w.ask(1, "cpu=1")
 	<-e.silent
 	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}]]", "release [x-1]")
+}
+
+// A host that ends gives its leases back at once, and not only when the next try of a request that fails is due.
+func TestReleasedAtTheEnd(t *testing.T) {
+	limit := errors.New("a limit is reached")
+	w := beginAt(t, &byHand{now: time.Unix(1, 0)}, &engine{script: map[string][]error{"Allocate": {limit, limit}}})
+	w.ask(1, "cpu=1")
+	w.hears("LeasePending &{Lease:1 Why:executor \"test\" failed: a limit is reached}")
+	w.release(1) // time stands still: no other try is due
+	w.ends("adopt []", "release [x-1]")
 }

@@ -113,8 +113,8 @@ func (h *Holding) lockDir(dir storage.Dir, o *options.Options) (err error) {
 		return err
 	}
 	if h.lock == nil {
-		if h.lock, err = journal.LockDir(dir.Path(), o.Clock.Now()); err != nil {
-			return inUse(dir.Unwritable(err), dir.Leaving(o.Clock.Now()))
+		if h.lock, err = lockSoon(dir, o); err != nil {
+			return err
 		}
 		if err := h.lock.Check(); err != nil { // another host has removed what it made, see withdraw
 			return usererror.Errorf("%s: another host has just left this directory; try again", dir.Path())

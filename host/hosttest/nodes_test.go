@@ -249,6 +249,35 @@ func TestHostIsKilledOnNodes(t *testing.T) {
 	}
 }
 
+// B-025: a host that is killed leaves nothing on nodes whose agents live on, whatever its trials have started there:
+// the next host uses the same leases at once.
+func TestNothingIsLeftOnNodes(t *testing.T) {
+	t.Parallel()
+	for kind, trainable := range map[string]string{"command": staying["command"], "plugin": "{plugin: stray}"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			x := stay(t, trainable, "concurrency: 2\nexecutor: {plugin: nodes, engine: "+newEngine(t).socket+"}\n")
+			x.Resources = ""
+			p := x.start(t)
+			x.awaitResults(t, p, 2)
+			old := escaped(x)
+			if len(old) < 2 {
+				t.Fatalf("the trials have started no processes: %v", old)
+			}
+			p.kill(t)
+			p = x.start(t)
+			x.await(t, p, func() bool { return fresh(x, old) })
+			for pid := range old {
+				if now := escaped(x); now[pid] != "" {
+					t.Errorf("%s (%s) has survived its host", pid, now[pid])
+				}
+			}
+			p.signal(t, syscall.SIGINT)
+			p.ends(t, exitInterrupted)
+		})
+	}
+}
+
 // group is an experiment whose trials are groups of three programs, each on a node of its own. Rank 0
 // waits until the others are there.
 const group = `

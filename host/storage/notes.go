@@ -84,6 +84,16 @@ func (d Dir) Leaving(now time.Time) string {
 	return ""
 }
 
+// LeavesBy returns when a host that ends stops to wait for its executors; zero: it waits for none.
+func (d Dir) LeavesBy(now time.Time) (end time.Time) {
+	for _, u := range d.ReadUnreleased() {
+		if u.Waits.After(now) && u.Waits.After(end) {
+			end = u.Waits
+		}
+	}
+	return end
+}
+
 // namedLeases is how many leases a line names.
 const namedLeases = 10
 

@@ -169,7 +169,8 @@ const (
 	// to save and stop.
 	LeaseEnding
 	// LeaseLost: it is gone, or may be gone; Why says what happened. The host no longer
-	// relies on anything that runs on it.
+	// relies on anything that runs on it. It may also be reported of a lease that was released while it was ending,
+	// once the engine says who or what has ended it.
 	LeaseLost
 	// LeaseRefused: it can never be granted; Why is the engine's reason.
 	LeaseRefused

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/bridge"
@@ -62,6 +63,10 @@ type bridges struct {
 	here    string // the program on this machine
 	sum     string // of a program that is sent; "": none is
 	environ []string
+	pause   time.Duration // between two tries to send
+	// unsent is called when the program cannot be sent to a node, by a goroutine of its own. It is set before the first
+	// lease is granted.
+	unsent func(lease, why string)
 
 	mu   sync.Mutex
 	stop map[string]context.CancelFunc // by lease
@@ -69,7 +74,7 @@ type bridges struct {
 }
 
 func newBridges(x *sdk.Execution, o *options, environ []string) *bridges {
-	r := &bridges{host: x.Host, environ: environ, stop: map[string]context.CancelFunc{}}
+	r := &bridges{host: x.Host, environ: environ, pause: sendPause, stop: map[string]context.CancelFunc{}}
 	if x.Agent != nil {
 		r.program, r.here, r.sum = o.programOn(x), x.Agent.Path, o.sum(x)
 	}

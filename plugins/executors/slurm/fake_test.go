@@ -330,6 +330,37 @@ func TestWhoHasCancelled(t *testing.T) {
 	}
 }
 
+// A job may be released before Slurm says why it has signalled its processes: the host hears it afterwards. Nothing is
+// said of a job that ends because it is released.
+func TestWhyItHasEnded(t *testing.T) {
+	for _, c := range []struct{ state, sacct, want string }{
+		{"CANCELLED", "RUNNING\nCANCELLED by 0", "Slurm: CANCELLED: the job was cancelled by root"},
+		{"CANCELLED", "", "Slurm: CANCELLED: the job was cancelled, by scancel or an administrator"},
+		{"PREEMPTED", "PREEMPTED", "Slurm: PREEMPTED: the job was preempted"},
+	} {
+		b := newBench(t)
+		b.accounting.every = time.Millisecond
+		b.x.Agent = &sdk.Agent{}
+		b.runs()
+		b.write("answers", c.sacct+"\n", 0o600)
+		b.write("sacct", "#!/bin/sh\ncd "+b.dir+"\nhead -n 1 answers | grep . || exit 1\nsed -i 1d answers\n", 0o755)
+		b.sets("RUNNING", c.state) // no listing has seen it yet
+		b.must(b.Release(t.Context(), []string{"th-a-1"}))
+		await(t, "the reason", func() bool {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return len(b.heard) > 0
+		})
+		b.says("th-a-1 lost: " + c.want)
+	}
+	b := newBench(t)
+	b.x.Agent = &sdk.Agent{}
+	b.runs()
+	if l := b.leases["th-a-1"]; len(b.endedBefore(t.Context(), []string{l.name})) > 0 {
+		t.Error("a job that runs is said to have ended")
+	}
+}
+
 // B-130: a submission is not repeated if its answer is lost or unreadable.
 func TestSubmitsOnce(t *testing.T) {
 	for _, does := range []string{"late", "rubbish"} {
@@ -551,6 +582,49 @@ func TestNeverStarts(t *testing.T) {
 	b.looks()
 	b.says("th-a-1 refused: Slurm: PartitionTimeLimit (the option time is more than the partition allows)")
 	b.has("th-a-1 CANCELLED")
+}
+
+// A job that could not say that its node lacks the program, because that does not see the folder for its output either,
+// has that said for it: which program, on which node, and what to do.
+func TestProgramIsNotThere(t *testing.T) {
+	for send, want := range map[bool]string{
+		false: "/no/tunehost is not on n1: put tunehost where all nodes see it (the option program names its path " +
+			"there), or set send: true",
+		true: "the program was not sent to n1",
+	} {
+		b := newBench(t)
+		b.runs()
+		b.x.Agent, b.Program, b.Send = &sdk.Agent{}, "/no/tunehost", send
+		b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=FAILED Reason=None ExitCode=127:0\n", 0o755)
+		b.sets("RUNNING", "FAILED")
+		b.looks()
+		b.says("th-a-1 lost: Slurm: FAILED: the job failed; ExitCode 127:0; its last words: " + want)
+	}
+}
+
+// A limit of each job is no limit that fewer jobs or waiting cure.
+func TestLimitOfEachJob(t *testing.T) {
+	const advice = " (a limit of each job, also of a single one: request less, or use another QOS or account)"
+	for _, reason := range []string{"QOSMaxCpuPerJobLimit", "QOSMaxGRESPerNode", "AssocMaxWallDurationPerJobLimit"} {
+		b := newBench(t)
+		b.must(b.allocate("th-a-1"))
+		b.sets("Priority", reason)
+		b.looks()
+		b.says("th-a-1 refused: Slurm: " + reason + advice)
+		b.has("th-a-1 CANCELLED")
+	}
+	b := newBench(t)
+	const words = "sbatch: error: QOSMaxCpuPerJobLimit; sbatch: error: Batch job submission failed: Job violates " +
+		"accounting/QOS policy (job submit limit, user's size and/or time limits)"
+	b.must(b.allocate("th-a-1"))
+	b.does("sbatch", strings.ReplaceAll(words, "; ", "\n"))
+	b.must(b.allocate("th-a-2")) // beside another one
+	b.says("th-a-2 refused: " + words + advice)
+	for _, reason := range []string{"QOSMaxJobsPerUserLimit", "QOSGrpCpuLimit", "AssocMaxSubmitJobLimit"} {
+		if never(&job{reason: reason}) {
+			t.Error(reason, "is said to be of each job")
+		}
+	}
 }
 
 // A command that is killed with its call gives the turn back.

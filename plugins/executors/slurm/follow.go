@@ -272,13 +272,22 @@ func (e *executor) over(ctx context.Context, l *lease, jobs []job) {
 	}
 	last := lastWords(e.x.Dir, l.name)
 	if last == "" && strings.HasPrefix(fields["ExitCode"], notFound) {
-		last = "the program tunehost is not on the node: put it where all nodes see it, or set send: true"
+		last = e.notThere(j.nodes)
 	}
 	why := lostWhy(&j, fields, last)
 	if strings.Contains(why, somebody) {
 		why = named(why, e.canceller(ctx, j.shown()))
 	}
 	e.lose(l, why)
+}
+
+// notThere says that the program is not on the nodes of a job that could not say so itself.
+func (e *executor) notThere(nodes string) string {
+	if e.Send {
+		return "the program was not sent to " + nodes
+	}
+	return fmt.Sprintf("%s is not on %s: put tunehost where all nodes see it (the option program names its path "+
+		"there), or set send: true", e.programOn(&e.x), nodes)
 }
 
 // completingFor is how long a job may be COMPLETING until its lease is lost: as long as Slurm usually lets processes
@@ -406,6 +415,21 @@ func earliest(jobs []job) (end time.Time) {
 
 func (e *executor) lose(l *lease, why string) {
 	e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: why})
+}
+
+// unsent gives a lease up to whose nodes the program cannot be sent.
+func (e *executor) unsent(lease, why string) {
+	if e.take(e.ctx) != nil {
+		return
+	}
+	defer e.pass()
+	l := e.leases[lease]
+	if l == nil || l.told.Kind != sdk.LeaseGranted && !l.ending {
+		return
+	}
+	_ = e.cancel(e.ctx, []string{l.job}) // the host releases the lease, too
+	e.lose(l, why)
+	delete(e.leases, lease)
 }
 
 // report sends an event of a lease to the host if it is new.

@@ -3,6 +3,8 @@ package slurm
 import (
 	"slices"
 	"strings"
+
+	"github.com/tunehost/tunehost/internal/lazily"
 )
 
 // explained has the meanings of Slurm's most frequent reasons.
@@ -41,10 +43,30 @@ func pendingWhy(j *job) string {
 			return "Slurm: " + reason + " (" + meaning + ")"
 		}
 	}
+	if advice := adviceOnJob(reason); advice != "" {
+		return "Slurm: " + reason + " (" + advice + ")"
+	}
 	if strings.HasPrefix(reason, "QOS") || strings.HasPrefix(reason, "Assoc") {
 		return "Slurm: " + reason + " (a limit of the account or QOS is reached)"
 	}
 	return "Slurm: " + reason
+}
+
+// limitsOfJob match reasons and errors about a limit of each single job: neither fewer jobs nor waiting cure it.
+var (
+	mostOfJob  = lazily.Regexp(`\b(QOS|Assoc)Max\w*Per(Job|Node)(Limit)?\b`)
+	leastOfJob = lazily.Regexp(`\bQOSMin\w+`)
+)
+
+// adviceOnJob says what to do about a limit of each single job that a text of Slurm names; "": it names none.
+func adviceOnJob(text string) string {
+	switch {
+	case mostOfJob().MatchString(text):
+		return "a limit of each job, also of a single one: request less, or use another QOS or account"
+	case leastOfJob().MatchString(text):
+		return "the QOS demands that each job requests more: do so, or use another QOS"
+	}
+	return ""
 }
 
 // somebody stands for the user who has cancelled a job, if Slurm does not say it.
@@ -115,8 +137,9 @@ func never(j *job) bool {
 	switch reason, _, _ := strings.Cut(j.reason, ","); reason {
 	case "BadConstraints", "PartitionTimeLimit", "InvalidAccount", "InvalidQOS":
 		return true
+	default:
+		return adviceOnJob(reason) != ""
 	}
-	return false
 }
 
 // doubtful has the reasons of jobs that can never start or whose nodes are down.

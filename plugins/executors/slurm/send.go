@@ -41,32 +41,39 @@ const (
 	sendPause  = 2 * time.Second
 )
 
-// send makes sure that a node has the program. The job there waits for it.
+// send makes sure that a node has the program. The job there waits for it; if it cannot be sent, the lease is no use.
 func (r *bridges) send(ctx context.Context, lease string, at bundlePlace) {
-	for try := 1; try <= sendTries && ctx.Err() == nil; try++ {
-		err := r.sendOnce(ctx, lease, at)
+	for try := 1; ; try++ {
+		folder, err := r.sendOnce(ctx, lease, at)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		fmt.Fprintf(os.Stderr, "the program cannot be sent to the node %s: %v; try %d of %d\n", at.node, err, try,
-			sendTries)
+		why := fmt.Sprintf("the program cannot be sent to the folder %s of the node %s: %v", folder, at.node, err)
+		if try == sendTries {
+			r.unsent(lease, why+fmt.Sprintf("; make room there, or keep jobs off that node (args: [--exclude=%s]); or "+
+				"put tunehost where all nodes see it, and name its path there with program, without send", at.node))
+			return
+		}
+		fmt.Fprintf(os.Stderr, "%s; try %d of %d\n", why, try, sendTries)
 		select {
-		case <-time.After(sendPause):
+		case <-time.After(r.pause):
 		case <-ctx.Done():
+			return
 		}
 	}
 }
 
-func (r *bridges) sendOnce(ctx context.Context, lease string, at bundlePlace) error {
+// sendOnce sends the program to a folder of a node, unless that has it.
+func (r *bridges) sendOnce(ctx context.Context, lease string, at bundlePlace) (folder string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
 	out, err := r.step(ctx, at, onNode("ready "+r.sum+` && echo have || echo "need $folder"`)...)
 	if err != nil {
-		return err
+		return anyFolder, err
 	}
-	folder, err := missing(out)
+	folder, err = missing(out)
 	if err != nil || folder == "" {
-		return err
+		return anyFolder, err
 	}
 	part := fmt.Sprintf("%s/agent-%s.%s.part", folder, r.sum, lease)
 	_, sending := r.step(ctx, at, "--bcast="+part, "--send-libs=no", r.here, "version")
@@ -74,8 +81,11 @@ func (r *bridges) sendOnce(ctx context.Context, lease string, at bundlePlace) er
 	if err != nil { // else it is there, even if the sent file itself could not be run
 		err = cmp.Or(sending, err)
 	}
-	return err
+	return folder, err
 }
+
+// anyFolder is where the folders of nodes are, see ready.sh.
+const anyFolder = "/tmp"
 
 // onNode returns a command that runs on a node, with the functions of ready.sh. It takes further arguments.
 func onNode(command string) []string {

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // onThisNode runs the script of a command for a node here, where /tmp is another folder.
@@ -110,5 +113,38 @@ func TestMissingProgram(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
+	}
+}
+
+// A lease to whose node the program cannot be sent is lost with the words of Slurm, and its job is cancelled: nobody
+// waits for its agent until another limit says that the host cannot be reached.
+func TestCannotBeSent(t *testing.T) {
+	b := newBench(t)
+	const words = "slurmstepd: error: agent.part: No space left on device"
+	b.write("srun", `#!/bin/sh
+case "$*" in
+*--bcast=*) echo "`+words+`" >&2; echo >> '`+filepath.Join(b.dir, "tries")+`'; exit 1;;
+*ready*"echo have"*) echo "need /tmp/tunehost-files-7";;
+*) echo "cp: no such file" >&2; exit 1;;
+esac
+`, 0o755)
+	b.x.Agent = &sdk.Agent{Path: "/home/ann/tunehost", SHA256: "abc"}
+	b.Send = true
+	b.bridges = newBridges(&b.x, &b.options, os.Environ())
+	b.bridges.unsent, b.bridges.pause = b.unsent, time.Millisecond
+	b.must(b.allocate("th-a-1"))
+	b.sets("PENDING|Priority|", "RUNNING|None|n1")
+	b.looks()
+	await(t, "the loss of the lease", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return len(b.heard) == 2
+	})
+	b.says("th-a-1 granted n1", "th-a-1 lost: the program cannot be sent to the folder /tmp/tunehost-files-7 of "+
+		"the node n1: srun: "+words+"; make room there, or keep jobs off that node (args: [--exclude=n1]); or put "+
+		"tunehost where all nodes see it, and name its path there with program, without send")
+	b.has("th-a-1 CANCELLED")
+	if n := len(b.read("tries")); n != sendTries {
+		t.Errorf("%d tries", n)
 	}
 }

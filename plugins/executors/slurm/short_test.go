@@ -24,6 +24,29 @@ func allocated(t *testing.T, ago, in int64) {
 	t.Setenv("SLURM_JOB_ID", "7")
 }
 
+// TestMain makes this program the srun of a step for which the allocation has no room: it waits.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "srun" {
+		time.Sleep(time.Hour)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// busy makes a full allocation, which ends in so many seconds.
+func busy(t *testing.T, in int64) {
+	t.Helper()
+	allocated(t, 300, in)
+	self, err := os.Executable()
+	if err == nil {
+		bin, _, _ := strings.Cut(os.Getenv("PATH"), ":")
+		err = os.Symlink(self, filepath.Join(bin, "srun"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // In an allocation that is not longer than notice nothing could ever run: it is refused at the start.
 func TestAllocationShorterThanNotice(t *testing.T) {
 	allocated(t, 1, 59)
@@ -53,5 +76,49 @@ func TestAllocationEndsSoon(t *testing.T) {
 	x := <-heard
 	if x.Kind != sdk.LeasePending || x.Until.IsZero() || !strings.Contains(x.Why, "the allocation ends at") {
 		t.Errorf("%+v", x)
+	}
+}
+
+// A lease whose step waits for room when the allocation ends soon is given up: it waits in vain, so that the host can
+// end once all trials have left, and what they leave starts nothing any more.
+func TestStepWaitsUntilTheEnd(t *testing.T) {
+	busy(t, 500)
+	var heard []sdk.LeaseEvent
+	e, err := newSteps(sdk.Execution{Dir: testplace.Short(t), Prefix: "th-"}, options{Notice: 60, Commands: 9},
+		func(events ...sdk.LeaseEvent) { heard = append(heard, events...) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = e.Allocate(t.Context(), []sdk.LeaseRequest{{Lease: "th-1", Bundles: []sdk.LeaseBundle{nil}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	srun := e.leases["th-1"].pid
+	t.Cleanup(func() { terminate(srun) })
+	await(t, "srun", func() bool { return e.leases["th-1"].alive() }) // else it would be lost
+	e.look()
+	e.until = time.Now().Add(50 * time.Second)
+	e.look()
+	await(t, "the end of srun", func() bool { return leaseOf(srun) == "" })
+	if len(heard) != 2 || !heard[0].Until.IsZero() || heard[1].Kind != sdk.LeasePending || heard[1].Until.IsZero() {
+		t.Fatalf("%+v", heard)
+	}
+	e.until = time.Now().Add(500 * time.Second)
+	e.look() // it has more time now
+	again := e.leases["th-1"].pid
+	t.Cleanup(func() { terminate(again) })
+	if again == srun || e.leases["th-1"].held {
+		t.Error("the step does not start when the allocation gets more time")
+	}
+}
+
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(what + " is awaited in vain")
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -68,8 +67,8 @@ type executor struct {
 	bridges *bridges
 	pace    pace
 	trouble trouble
-	// noAccounting: the accounting has not answered.
-	noAccounting atomic.Bool
+	// accounting is what is known of Slurm's accounting.
+	accounting accounting
 
 	ctx context.Context // until Close
 	end context.CancelFunc
@@ -103,8 +102,9 @@ func newExecutor(x sdk.Execution, o options, tell func(...sdk.LeaseEvent)) *exec
 	e := &executor{options: o, x: x, slurm: newSlurm(o.timeout()), tell: tell, now: time.Now,
 		turn: make(chan struct{}, 1), leases: map[string]*lease{}, strays: map[string]bool{},
 		wake: make(chan struct{}, 1)}
-	e.nodes.slurm = e.slurm
+	e.nodes.slurm, e.accounting.every = e.slurm, aftermathEvery
 	e.bridges = newBridges(&x, &o, e.slurm.environ)
+	e.bridges.unsent = e.unsent
 	e.ctx, e.end = context.WithCancel(context.Background())
 	return e
 }
@@ -220,6 +220,7 @@ func (e *executor) Release(ctx context.Context, leases []string) error {
 	if err := e.settle(ctx, leases); err != nil {
 		return err
 	}
+	ended := e.endedBefore(ctx, leases)
 	var ids []string
 	for _, name := range leases {
 		if l := e.leases[name]; l != nil && l.job != "" {
@@ -235,6 +236,9 @@ func (e *executor) Release(ctx context.Context, leases []string) error {
 			delete(e.leases, name)
 			e.removeLog(name)
 		}
+	}
+	for _, j := range ended {
+		e.following.Go(func() { e.explain(j.leaseName(e.x.Prefix), j) })
 	}
 	return nil
 }

@@ -52,8 +52,9 @@ type step struct {
 	pid     int
 	told    sdk.LeaseEvent
 	ending  bool
-	// request is set while the step is not started because the allocation ends.
-	request *sdk.LeaseRequest
+	request *sdk.LeaseRequest // nil: adopted
+	// held: the step is not started, because the allocation ends.
+	held bool
 }
 
 func newSteps(x sdk.Execution, o options, tell func(...sdk.LeaseEvent)) (*steps, error) {
@@ -64,6 +65,7 @@ func newSteps(x sdk.Execution, o options, tell func(...sdk.LeaseEvent)) (*steps,
 	e := &steps{options: o, x: x, slurm: newSlurm(o.timeout()), tell: tell, now: time.Now,
 		job: os.Getenv("SLURM_JOB_ID"), leases: map[string]*step{},
 		bridges: newBridges(&x, &o, stepEnvironment(os.Environ()))}
+	e.bridges.unsent = e.unsent
 	if err := e.checkNotice(); err != nil {
 		return nil, err
 	}
@@ -99,7 +101,7 @@ func (e *steps) Allocate(ctx context.Context, leases []sdk.LeaseRequest) error {
 			continue
 		}
 		if e.closing() { // it would be taken away before it was of use
-			e.leases[r.Lease] = &step{name: r.Lease, request: r}
+			e.leases[r.Lease] = &step{name: r.Lease, request: r, held: true}
 			continue
 		}
 		if err := e.start(r); err != nil {
@@ -153,7 +155,7 @@ func (e *steps) start(r *sdk.LeaseRequest) error {
 		return fmt.Errorf("srun: %w", err)
 	}
 	go func() { _ = cmd.Wait() }() // its log says why it ended
-	e.leases[r.Lease] = &step{name: r.Lease, bundles: s.size(), pid: cmd.Process.Pid}
+	e.leases[r.Lease] = &step{name: r.Lease, bundles: s.size(), pid: cmd.Process.Pid, request: r}
 	return nil
 }
 
@@ -272,7 +274,7 @@ func (e *steps) stop(ctx context.Context, leases []*step, ids map[string]string)
 	for _, l := range leases {
 		if id := ids[l.name]; id != "" {
 			cancel = append(cancel, id)
-		} else if leaseOf(l.pid) == l.name {
+		} else if l.alive() {
 			terminate(l.pid)
 		}
 	}
@@ -372,11 +374,11 @@ func (e *steps) look() {
 }
 
 func (e *steps) lookAt(l *step) {
-	if l.request != nil {
+	if l.held {
 		e.holdBack(l)
 		return
 	}
-	alive := l.pid != 0 && leaseOf(l.pid) == l.name
+	alive := l.alive()
 	words, places, last := readLog(e.x.Dir, l.name)
 	granted := l.told.Kind == sdk.LeaseGranted || l.ending
 	switch {
@@ -387,6 +389,10 @@ func (e *steps) lookAt(l *step) {
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseRefused, Why: words + e.shownArgs()})
 	case !alive:
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the step has ended" + prefixed(": ", last)})
+	case !granted && len(places) == 0 && e.closing(): // what leaves makes room, for nothing that is of use
+		terminate(l.pid)
+		l.held = true
+		e.holdBack(l)
 	case !granted && len(places) == l.bundles:
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseGranted, Bundles: placed(places), Until: e.until})
 	case !granted:
@@ -398,13 +404,20 @@ func (e *steps) lookAt(l *step) {
 	}
 }
 
-// holdBack handles a lease that is requested when the allocation ends soon. It starts if the
+// alive reports whether the srun of the lease has not ended.
+func (l *step) alive() bool { return l.pid != 0 && leaseOf(l.pid) == l.name }
+
+// holdBack handles a lease that waits when the allocation ends soon: it is not granted any more. It starts if the
 // allocation gets more time.
 func (e *steps) holdBack(l *step) {
-	if !e.closing() {
-		if err := e.start(l.request); err == nil {
-			return // in its place
-		}
+	switch {
+	case e.closing() || l.alive():
+	case l.request == nil:
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost,
+			Why: "the step was given up, because the allocation seemed to end"})
+		return
+	case e.start(l.request) == nil:
+		return // in its place
 	}
 	why := "the allocation ends"
 	if !e.until.IsZero() {
@@ -416,6 +429,19 @@ func (e *steps) holdBack(l *step) {
 	}
 	e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Until: until,
 		Why: why + "; tunehost resume in the next one continues"})
+}
+
+// unsent gives a lease up to whose nodes the program cannot be sent.
+func (e *steps) unsent(lease, why string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l := e.leases[lease]
+	if l == nil || l.told.Kind != sdk.LeaseGranted && !l.ending {
+		return
+	}
+	e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: why})
+	terminate(l.pid)
+	delete(e.leases, lease)
 }
 
 // allocationOver reports whether srun says that there is no allocation any more.

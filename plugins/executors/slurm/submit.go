@@ -135,9 +135,12 @@ func (e *executor) submit(ctx context.Context, l *lease) error {
 // chosen returns what the user has chosen that sbatch may have refused: the arguments, and, for a partition that does
 // not exist, those that do.
 func (e *executor) chosen(ctx context.Context, why string) (text string) {
+	if advice := adviceOnJob(why); advice != "" {
+		text = " (" + advice + ")"
+	}
 	if strings.Contains(strings.ToLower(why), "invalid partition") {
 		if out, err := e.slurm.run(ctx, "", "sinfo", "--noheader", "--format=%R"); err == nil {
-			text = "; there are " + strings.Join(strings.Fields(out), ", ")
+			text += "; there are " + strings.Join(strings.Fields(out), ", ")
 		}
 	}
 	return text + e.shownArgs()
@@ -166,7 +169,7 @@ func (e *executor) agentOf(r *sdk.LeaseRequest) agent {
 
 // crowded reports whether a limit refuses a job that other jobs of the experiment may have reached.
 func (e *executor) crowded(why string) bool {
-	return len(e.leases) > 1 && strings.Contains(why, "accounting/QOS policy")
+	return len(e.leases) > 1 && strings.Contains(why, "accounting/QOS policy") && adviceOnJob(why) == ""
 }
 
 // submitted reads the number of the job: "17" or "17;cluster", after anything that sites print.
