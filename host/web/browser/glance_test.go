@@ -373,7 +373,7 @@ func TestBetterHalf(t *testing.T) {
 name: half
 objective: {metric: v, mode: max}
 trainable: {command: [sh, -c, 'echo "{\"v\": {v}, \"w\": 1}"']}
-space: {v: {grid: [1, 90, 91, 92, 93]}}
+space: {v: {grid: [1, 30, 60, 91, 92, 93]}}
 trials: 1
 `)
 	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
