@@ -59,18 +59,18 @@ func TestFirstFieldIsFocused(t *testing.T) {
 	p := window(t)
 	sinks(t, p)
 	p.run("focus as a window in front", emulation.SetFocusEmulationEnabled(true))
-	for form, field := range map[string]string{"Add a trial": "n", "Settings": "trials"} {
+	for form, field := range map[string]string{"Add a trial": "params/n", "Settings": "trials"} {
 		p.press(".steering", form)
 		p.await(`document.querySelector("dialog form") && document.activeElement.name === "` + field + `"`)
 		p.press("dialog", "Cancel")
 	}
 	p.view("#/x/sinking/trials/0")
 	p.press(".steering", "Add with these parameters")
-	p.await(`document.querySelector("dialog form") && document.activeElement.name === "n"`)
+	p.await(`document.querySelector("dialog form") && document.activeElement.name === "params/n"`)
 	p.press("dialog", "Cancel")
 	p.view("#/x/sinking")
 	p.press(".steering", "Add a trial")
-	p.await(`document.activeElement.name === "n"`)
+	p.await(`document.activeElement.name === "params/n"`)
 	var sent int
 	p.run("Enter", chromedp.KeyEvent(kb.Enter), chromedp.Evaluate(`performance.getEntriesByType("resource")
 		.filter((r) => r.name.endsWith("/trials") && r.initiatorType === "fetch").length`, &sent))
