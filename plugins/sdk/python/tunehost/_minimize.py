@@ -119,8 +119,8 @@ _ARGUMENTS = {
 def _search(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted) -> Best:
     _check(f, space, wanted)
     dir = os.path.join(_places.absolute(wanted.storage or "results"), wanted.name) if wanted.resume and wanted.name else ""
-    wanted.trials = _grids.rounds(wanted.trials, space, 100, dir, bool(wanted.constraints), level=4)
-    tuner = _tuner(f, space, mode, wanted)
+    rounds = _grids.rounds(wanted.trials, space, 100, dir, bool(wanted.constraints), level=4)
+    tuner = _tuner(f, space, mode, wanted, rounds)
     tuner._called("minimize" if mode == "min" else "maximize", _ARGUMENTS)
     if wanted.resume:
         tuner._take_up(space)
@@ -150,7 +150,7 @@ def _check(f: Any, space: Any, wanted: _Wanted) -> None:
         )
 
 
-def _tuner(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted) -> Any:
+def _tuner(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted, rounds: int) -> Any:
     from . import tune
     from .tune._plugin import Seeded
 
@@ -160,7 +160,7 @@ def _tuner(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted) -
         tune_config=tune.TuneConfig(
             metric="value",
             mode=mode,
-            num_samples=wanted.trials,
+            num_samples=rounds,
             search_alg=Seeded(wanted.searcher, wanted.seed, wanted.points),
             scheduler=wanted.scheduler,
             constraints=wanted.constraints,
