@@ -17,7 +17,7 @@ from typing import Any, AsyncIterator, ClassVar, Dict, FrozenSet, Iterator, List
 
 from . import _binary, _grids, _integers, _labels, _places, _system, _view, _words
 from ._hands import Hands
-from ._metrics import Reported, flatten
+from ._metrics import Reported, flatten, single
 from ._reading import Experiment
 
 __all__ = ["AskError", "AskTell", "Asked", "AsyncAskTell", "TellFirst"]
@@ -332,6 +332,7 @@ class AskTell(Experiment):
             if len(self._metrics) != 1:
                 raise TypeError(f"metrics is {metrics!r:.40}: expected a dict with {', '.join(self._metrics)}")
             metrics = {next(iter(self._metrics)): metrics}
+        metrics = {name: single(value) for name, value in metrics.items()}
         found = flatten(metrics, {}, f"{call}(trial, {dict.fromkeys(self._metrics, 0.9)})")
         if found.left_out or found.values:
             left = [*found.left_out, *found.values]

@@ -36,7 +36,7 @@ class Reported:
         """Adds a value under its flattened name."""
         if name in self.metrics or name in self.values:
             raise ValueError(f"metric {name!r} is given twice")
-        found = number(value)
+        found = _number(value)  # an array stays one: the next may be longer
         if found is None:
             self._add_value(name, _plain(value, 0))
             return
@@ -137,10 +137,19 @@ def _is_integer(value: Any) -> bool:
         dtype, "is_floating_point", True) is False
 
 
+def single(value: Any) -> Any:
+    """The one element of an array that has no other, and any other value as it is."""
+    if type(value) not in (float, int) and getattr(value, "size", None) == 1 and getattr(value, "ndim", 0) and hasattr(value, "item"):
+        return value.item()
+    return value
+
+
 def number(value: Any) -> Optional[float]:
     """Numbers of any library, also in an array that has one alone: those of numpy and torch can be converted to float."""
-    if type(value) not in (float, int) and getattr(value, "size", None) == 1 and getattr(value, "ndim", 0) and hasattr(value, "item"):
-        value = value.item()
+    return _number(single(value))
+
+
+def _number(value: Any) -> Optional[float]:
     if _is_bool(value) or isinstance(value, (str, bytes)):
         return None
     try:
@@ -165,7 +174,7 @@ def _plain(value: Any, depth: int) -> Any:
         return value
     if isinstance(value, int):
         return jsonable(math.inf if value > 0 else -math.inf)
-    found = number(value)
+    found = _number(value)
     return jsonable(found) if found is not None else _text(value)
 
 
