@@ -517,12 +517,18 @@ func adoptsOwn(s *subject) error {
 	return other.checkUnchanged(first)
 }
 
-func capacity(s *subject) error {
+// newCluster is newExecutorHost with the nodes of the cluster.
+func (s *subject) newCluster() (*executorHost, []sdk.ClusterNode, error) {
 	d, err := s.newExecutorHost(counting)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	nodes, err := d.executor.Capacity(s.ctx)
+	return d, nodes, err
+}
+
+func capacity(s *subject) error {
+	_, nodes, err := s.newCluster()
 	if err != nil {
 		return err
 	}

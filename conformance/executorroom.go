@@ -10,11 +10,7 @@ import (
 
 // waitsForRoom fills a small cluster with leases of a whole node each, and requests one more.
 func waitsForRoom(s *subject, w struct{ Most int }) error {
-	d, err := s.newExecutorHost(counting)
-	if err != nil {
-		return err
-	}
-	nodes, err := d.executor.Capacity(s.ctx)
+	d, nodes, err := s.newCluster()
 	if err != nil {
 		return err
 	}

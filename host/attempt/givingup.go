@@ -96,6 +96,7 @@ func (t *Driver) Saving(no core.TrialNo) (done, total int64) { return t.saving.o
 func (t *Driver) sayProgress(no core.TrialNo, s *storage.Saving, pause time.Duration) (stop func()) {
 	var mu sync.Mutex
 	var over bool
+	var cancel func() bool
 	var say func()
 	say = func() {
 		mu.Lock()
@@ -107,13 +108,16 @@ func (t *Driver) sayProgress(no core.TrialNo, s *storage.Saving, pause time.Dura
 			t.Log.Warn(fmt.Sprintf("trial %d saves a checkpoint, %s", no, storage.Share(done, total)))
 		}
 		pause *= 3
-		t.Clock.AfterFunc(pause, say)
+		cancel = t.Clock.AfterFunc(pause, say)
 	}
-	t.Clock.AfterFunc(pause, say)
+	mu.Lock()
+	defer mu.Unlock()
+	cancel = t.Clock.AfterFunc(pause, say)
 	return func() {
 		mu.Lock()
 		defer mu.Unlock()
 		over = true
+		cancel()
 	}
 }
 
