@@ -81,6 +81,7 @@ func TestLossesAfterAnExploit(t *testing.T) {
 	m.Apply(5e9, &core.SchedulerDecided{Commands: []core.Command{{Kind: core.Exploit, Trial: 0, Donor: 2,
 		Params: []byte(`{"a":1}`)}}})
 	m.Apply(5e9, &core.UnpauseRequested{Trial: 0})
+	m.Apply(5e9, &core.OfferMade{}) // trial 3 waited longer
 	m.Apply(5e9, &core.OfferMade{})
 	if v := m.View(0); v.At != 1 || v.Iteration != 3 {
 		t.Fatalf("%+v", v)

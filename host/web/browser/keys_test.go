@@ -36,3 +36,31 @@ func TestPlotsByKeyboard(t *testing.T) {
 	}
 	p.clean()
 }
+
+// Keys count while a plot waits to be drawn with other axes, and what they have reached is told and marked anew then.
+func TestKeysWhileAPlotChanges(t *testing.T) {
+	p := window(t)
+	dir := finished(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/quickstart/parameters?a=lr&b=units")
+	p.await(`document.querySelector("#contour canvas")?.dataset.drawn > 0`)
+	p.await(`document.querySelector("#importance tbody tr") != null`)
+	p.run("hold frames", chromedp.Evaluate(`{
+		const frame = requestAnimationFrame
+		const held = []
+		window.requestAnimationFrame = (draw) => held.push(draw)
+		window.drawAgain = () => {
+			window.requestAnimationFrame = frame
+			held.forEach((draw) => frame(draw))
+		}
+		location.hash = "#/x/quickstart/parameters?a=layers&b=units"
+	}`, nil))
+	p.await(`/by layers and units/.test(document.querySelector("#contour canvas").ariaLabel)`)
+	p.run("focus", chromedp.Focus("#contour canvas", chromedp.ByQuery))
+	p.run("keys", chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+	told := `(document.querySelector("#contour [role=status] .tip")?.textContent ?? "")`
+	p.await(`/^trial 1lr: /.test` + told)
+	p.run("draw", chromedp.Evaluate("drawAgain()", nil))
+	p.await(`/^trial 1layers: /.test` + told)
+	p.clean()
+}

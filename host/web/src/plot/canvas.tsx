@@ -150,7 +150,10 @@ export function Canvas(p: CanvasProps): JSX.Element {
   const from = useRef<[number, number]>([0, 0]);
   useEffect(() => observe(ref.current, setWidth, () => again((n) => n + 1)), []);
   useEffect(() => {
-    const frame = requestAnimationFrame(() => { cut.current = paint(ref.current, width, p); });
+    const frame = requestAnimationFrame(() => {
+      cut.current = paint(ref.current, width, p);
+      follow();
+    });
     return () => cancelAnimationFrame(frame);
   });
   const at = (e: PointerEvent | MouseEvent): [number, number] => {
@@ -189,6 +192,12 @@ export function Canvas(p: CanvasProps): JSX.Element {
     stop.current = to ?? null;
     setSpot(to);
     reach(to?.trial);
+  };
+  // follow moves the mark of the reached trial to where that trial is drawn now.
+  const follow = (): void => {
+    if (!stop.current) return;
+    const now = p.stops?.().find((s) => s.trial === stop.current?.trial);
+    if (JSON.stringify(now) !== JSON.stringify(stop.current)) go(now);
   };
   const key = (e: KeyboardEvent): void => {
     if (!p.stops || e.altKey || e.ctrlKey || e.metaKey) return;

@@ -1,6 +1,7 @@
 // Lines over numbers: best so far, learning curves.
 import { bisector } from "d3-array";
 import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 import { number } from "../format";
 import { NothingDrawn } from "../ui";
 import type { Axis, Frame } from "./axes";
@@ -44,6 +45,12 @@ interface Layout {
   y: Axis;
 }
 
+// Drawn is what the canvas shows: until it is drawn again, pointer and keys move on that.
+interface Drawn {
+  p: LinesProps;
+  l: Layout;
+}
+
 function* flat(lists: number[][]): Iterable<number> {
   for (const l of lists) yield* l;
 }
@@ -56,15 +63,15 @@ function layout(p: LinesProps, s: Surface): Layout {
 }
 
 export function Lines(p: LinesProps): JSX.Element {
-  let last: Layout | undefined;
+  const drawn = useRef<Drawn | null>(null);
   const draw = (s: Surface): void => {
-    last = layout(p, s);
-    drawLines(s, last, p);
+    drawn.current = { p, l: layout(p, s) };
+    drawLines(s, drawn.current.l, p);
   };
-  const find = (x: number, y: number): Spot | undefined => (last ? nearest(p, last, x, y) : undefined);
+  const find = (x: number, y: number): Spot | undefined => drawn.current ? nearest(drawn.current, x, y) : undefined;
   const { pick } = p;
   if (p.lines.length > 0 && !drawable(flat(p.lines.map((l) => l.ys)))) return <NothingDrawn of={p.yLabel} />;
-  return <Canvas label={p.label} height={p.height ?? 280} draw={draw} find={find} stops={pick ? () => (last ? ends(p, last) : []) : undefined}
+  return <Canvas label={p.label} height={p.height ?? 280} draw={draw} find={find} stops={pick ? () => (drawn.current ? ends(drawn.current) : []) : undefined}
     pick={pick ? (spot) => { if (spot.trial !== undefined) pick(spot.trial); } : undefined} />;
 }
 
@@ -162,7 +169,7 @@ const inside = ({ f }: Layout, y: number): number => Math.max(f.top, Math.min(f.
 const byX = bisector((v: number) => v).center;
 
 // nearest finds the point of a line that is closest to a place, within a few pixels.
-function nearest(p: LinesProps, l: Layout, px: number, py: number): Spot | undefined {
+function nearest({ p, l }: Drawn, px: number, py: number): Spot | undefined {
   let best: Spot | undefined;
   let least = 14 * 14;
   for (const line of p.lines) {
@@ -180,7 +187,7 @@ function nearest(p: LinesProps, l: Layout, px: number, py: number): Spot | undef
 }
 
 // ends are those of the lines of trials, by their numbers.
-function ends(p: LinesProps, l: Layout): Spot[] {
+function ends({ p, l }: Drawn): Spot[] {
   const spots = p.lines.filter((line) => line.trial !== undefined).map((line) => spotOf(p, l, line, line.xs.length - 1));
   return spots.filter((s) => Number.isFinite(s.x) && Number.isFinite(s.y)).sort((a, b) => (a.trial ?? 0) - (b.trial ?? 0));
 }

@@ -1,6 +1,7 @@
 // Points of trials over two values, perhaps with contours below.
 import { contours } from "d3-contour";
 import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 import { number } from "../format";
 import { NothingDrawn } from "../ui";
 import type { Axis, Frame, Wanted } from "./axes";
@@ -60,6 +61,12 @@ function layout(p: ScatterProps, s: Surface): Layout {
   return { f, x, y, at, beyond: out };
 }
 
+// Drawn is what the canvas shows: until it is drawn again, pointer and keys move on that.
+interface Drawn {
+  p: ScatterProps;
+  l: Layout;
+}
+
 // spread keeps dots of one choice from hiding each other, and those of different choices apart; a dot is always at the
 // same place.
 const spread = (a: Axis, seed: number): number => (a.kind === "choice" ? (((seed * 2654435761) % 1000) / 1000 - 0.5) * Math.min(22, 0.6 * between(a)) : 0);
@@ -68,19 +75,20 @@ const spread = (a: Axis, seed: number): number => (a.kind === "choice" ? (((seed
 const between = ({ ticks: [first, second] }: Axis): number => (first && second ? Math.abs(second.at - first.at) : Infinity);
 
 export function Scatter(p: ScatterProps): JSX.Element {
-  let last: Layout | undefined;
+  const drawn = useRef<Drawn | null>(null);
   const draw = (s: Surface): void => {
-    last = layout(p, s);
-    if (p.field) clip(s, last.f, () => drawField(s, last!, p.dots, p.field!));
-    drawAxes(s, last.f, last.x, last.y);
-    clip(s, last.f, () => drawDots(s, last!, p));
+    const l = layout(p, s);
+    drawn.current = { p, l };
+    if (p.field) clip(s, l.f, () => drawField(s, l, p.dots, p.field!));
+    drawAxes(s, l.f, l.x, l.y);
+    clip(s, l.f, () => drawDots(s, l, p));
     const mark = p.front ? ring : star;
-    p.dots.forEach((d, i) => { if (d.strong) mark(s, last!.at[2 * i]!, last!.at[2 * i + 1]!); }); // also at the edge, whole
+    p.dots.forEach((d, i) => { if (d.strong) mark(s, l.at[2 * i]!, l.at[2 * i + 1]!); }); // also at the edge, whole
   };
   const { pick } = p;
   if (p.dots.length > 0 && !drawable(p.dots.map((d) => d.y))) return <NothingDrawn of={p.y.label} />;
-  return <Canvas label={p.label} height={p.height ?? 300} draw={draw} find={(x, y) => (last ? nearest(p, last, x, y) : undefined)}
-    stops={pick ? () => (last ? stops(p, last) : []) : undefined}
+  return <Canvas label={p.label} height={p.height ?? 300} draw={draw} find={(x, y) => drawn.current ? nearest(drawn.current, x, y) : undefined}
+    stops={pick ? () => (drawn.current ? stops(drawn.current) : []) : undefined}
     pick={pick ? (spot) => { if (spot.trial !== undefined) pick(spot.trial); } : undefined} />;
 }
 
@@ -144,7 +152,7 @@ function drawFront(s: Surface, l: Layout, front: number[], mode: "min" | "max"):
   s.ctx.stroke();
 }
 
-function nearest(p: ScatterProps, l: Layout, px: number, py: number): Spot | undefined {
+function nearest({ p, l }: Drawn, px: number, py: number): Spot | undefined {
   let best = -1;
   let least = 200;
   for (let i = 0; i < p.dots.length; i++) {
@@ -161,7 +169,7 @@ function spotOf(p: ScatterProps, l: Layout, i: number): Spot | undefined {
 }
 
 // stops are the dots, by their trials.
-const stops = (p: ScatterProps, l: Layout): Spot[] => p.dots.flatMap((_, i) => spotOf(p, l, i) ?? [])
+const stops = ({ p, l }: Drawn): Spot[] => p.dots.flatMap((_, i) => spotOf(p, l, i) ?? [])
   .filter((s) => Number.isFinite(s.x) && Number.isFinite(s.y)).sort((a, b) => (a.trial ?? 0) - (b.trial ?? 0));
 
 // cells is how fine the field below contours is.
