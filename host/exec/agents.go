@@ -127,13 +127,17 @@ func (g *Granter) expect(requests []sdk.LeaseRequest) (err error) {
 	return nil
 }
 
-// await waits for the agents of a lease.
+// await waits for the agents of a lease, and for those of an earlier host.
 func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles int) {
 	_, expected := g.Agents.Bundles(g.name(id))
 	unknown := l.adopted && expected == 0
 	var err error
 	for i := 0; i < bundles && err == nil; i++ {
 		err = g.Agents.Wait(ctx, g.name(id), i)
+	}
+	if err == nil {
+		g.back(id)
+		err = g.awaitReturn(ctx)
 	}
 	g.mu.Lock()
 	var events []core.Event

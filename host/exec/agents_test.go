@@ -304,6 +304,34 @@ func TestAdoptedAgentIsDead(t *testing.T) {
 	}
 }
 
+// B-134: a trial of the earlier host may still run where the agents are not back. Until they are, or their lease is
+// over, or they have killed it because they have no host, no lease is granted.
+func TestGrantsWaitForAgentsOfTheEarlierHost(t *testing.T) {
+	for name, comes := range map[string]func(*world, *agents, *byHand){
+		"they are back": func(_ *world, a *agents, _ *byHand) { close(a.of("x-2", 0)) },
+		"the lease is lost": func(w *world, _ *agents, _ *byHand) {
+			w.engine.say(sdk.LeaseEvent{Lease: "x-2", Kind: sdk.LeaseLost, Why: "gone"})
+		},
+		"the lease is released": func(w *world, _ *agents, _ *byHand) { w.release(2) },
+		"they have no host":     func(_ *world, _ *agents, c *byHand) { c.pass(8 * time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, c := &agents{rejoin: true}, &byHand{now: time.Now()}
+			w := beginAt(t, c, &engine{agents: a, leases: map[string]int{"x-1": 1, "x-2": 1}}, 1, 2)
+			testplace.Soon(t, "the grants", func() bool { return w.Addresses(1) != nil && w.Addresses(2) != nil })
+			close(a.of("x-1", 0))
+			time.Sleep(20 * time.Millisecond)
+			select {
+			case e := <-w.events:
+				t.Fatalf("before that: %T %+v", e, e)
+			default:
+			}
+			comes(w, a, c)
+			w.hearsAtLast("LeaseGranted &{Lease:1")
+		})
+	}
+}
+
 // The user hears why a lease of the earlier host is lost.
 func TestAdoptedLeaseIsLost(t *testing.T) {
 	w := beginAt(t, clock.System{}, &engine{agents: &agents{}, leases: map[string]int{"x-1": 1}}, 1)

@@ -68,9 +68,11 @@ type Granter struct {
 	stop     context.CancelFunc
 	done     chan struct{}
 	early    early
-	left     map[core.LeaseID]bool // leases that were released while they were ending: the executor may still say why
-	ended    bool                  // the core was told to end; only Run's goroutine uses it
-	called   time.Time             // when the last call of the executor began; only Run's goroutine uses it
+	// returning are the leases whose agents are still those of an earlier host.
+	returning returning
+	left      map[core.LeaseID]bool // leases that were released while they were ending: the executor may still say why
+	ended     bool                  // the core was told to end; only Run's goroutine uses it
+	called    time.Time             // when the last call of the executor began; only Run's goroutine uses it
 }
 
 // maxText limits the length of an executor's messages, because they go into the record.
@@ -114,8 +116,8 @@ type lease struct {
 // New returns a granter. Run does its work.
 func New(o Options) *Granter {
 	g := &Granter{Options: o, leases: map[core.LeaseID]*lease{}, wake: make(chan struct{}, 1),
-		left: map[core.LeaseID]bool{}, closing: make(chan struct{}, 1), progress: make(chan struct{}),
-		done: make(chan struct{})}
+		left: map[core.LeaseID]bool{}, returning: returning{missing: map[core.LeaseID]bool{}},
+		closing: make(chan struct{}, 1), progress: make(chan struct{}), done: make(chan struct{})}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
 }
@@ -131,6 +133,7 @@ func (g *Granter) Do(a core.Action) {
 		for _, id := range a.Leases {
 			g.leases[id] = &lease{state: held, asked: true, adopted: true}
 		}
+		g.expectBack(a.Leases)
 	case core.ReleaseLease:
 		g.release(a.Lease)
 	}

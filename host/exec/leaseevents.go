@@ -49,7 +49,7 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 	if l.state == releasing {
 		if l.awaited && e.Kind == sdk.LeaseLost {
 			g.tellEnd(id, l, why)
-			delete(g.leases, id)
+			g.drop(id)
 			g.forget(id)
 			g.progressed()
 		}
@@ -68,7 +68,7 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 	case sdk.LeaseEnding:
 		return g.ends(id, l, nanoseconds(e.Until), why)
 	case sdk.LeaseRefused:
-		delete(g.leases, id)
+		g.drop(id)
 		g.forget(id)
 		return []core.Event{&core.LeaseRefused{Lease: id, Why: l.refusal(why)}}
 	case sdk.LeaseLost:
@@ -78,7 +78,7 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 		}
 		g.tellEnd(id, l, why)
 		never := (!l.granted || l.joining != nil) && !l.adopted && g.again(why)
-		delete(g.leases, id)
+		g.drop(id)
 		l.stopJoining()
 		g.forget(id)
 		if l.again && !l.granted {

@@ -27,7 +27,7 @@ func (g *Granter) releaseAll(p plugin.Executor) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, id := range ids {
-		delete(g.leases, id)
+		g.drop(id)
 		g.forget(id)
 	}
 	g.progressed()
