@@ -86,6 +86,9 @@ func TestUndefinedConstraints(t *testing.T) {
 			"negation",
 		"a / c > 1":            "unknown value (division by zero) where a is 2 and c is 0: ",
 		"a != 0 && 10 / a > 3": "",
+		"a != 0', '10 / a > 3": "", // another constraint rules out where it has no value
+		"10 / a > 3', 'a != 0": "",
+		"10 / a > 3', 'a != 1": "unknown value (division by zero) where a is 0: ",
 		"sqrt(a) < 2.0":        "",
 	} {
 		e, err := config.Parse("a.yaml", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+

@@ -169,7 +169,7 @@ func tightSpace(e *config.Experiment) []*config.Error {
 
 // undefined warns of constraints that are false at some points because they divide by zero there, or are not a number.
 func undefined(e *config.Experiment) (list []*config.Error) {
-	if e.Space == nil {
+	if e.Space == nil || len(e.Constraints) == 0 {
 		return nil
 	}
 	const draws = 500
