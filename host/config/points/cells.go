@@ -159,11 +159,10 @@ func draws(e *config.Experiment) uint64 {
 	return maxRefusals
 }
 
-// isSingle reports whether a combination is one point, and no value of it is computed: the constraints hold there or
-// not.
+// isSingle reports whether a combination is one point, and no value of it is random: the constraints hold there or not.
 func isSingle(e *config.Experiment) bool {
-	computed := func(d config.Derived) bool { return d.Program != nil }
-	return hasGrid(e.Space) && isAlone(e.Space) && !slices.ContainsFunc(e.Derived, computed)
+	random := func(d config.Derived) bool { return d.Program != nil && d.Program.Random() }
+	return hasGrid(e.Space) && isAlone(e.Space) && !slices.ContainsFunc(e.Derived, random)
 }
 
 // isAlone reports whether nothing but the grid varies.

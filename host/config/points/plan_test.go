@@ -170,6 +170,8 @@ func TestLargeGrids(t *testing.T) {
 		{3, "  u: {uniform: [0, 1]}\nconstraints: ['sqrt(a + b + c) < 1.9']", 1000, true},
 		{3, "  u: {uniform: [0, 1]}\nconstraints: ['a + b + c + u < 3.5']", 1, false},
 		{1, "  u: {sample: 'uniform(0, 1)'}\nconstraints: ['a + u < 3']", 2, false},
+		{2, "  u: {sample: 'a * b'}\nconstraints: ['u < 3']", 3, false},
+		{2, "  u: {sample: 'a * b'}\nconstraints: ['u > 100']", 0, false},
 		{5, "constraints: ['sqrt(a + b + c + d + e) < 10.0']", 100_000, true},
 	} {
 		p := gridPlan(t, c.axes, c.keys, config.Reading)
