@@ -59,9 +59,9 @@ func told(e *config.Experiment, all cells) cells {
 }
 
 // allowed returns the combinations for which a point is found; false: that takes too long. Where nothing but the grid
-// varies, a look at each is enough.
+// varies, the space itself has told them, unless only the host can: then a look at each is enough.
 func allowed(e *config.Experiment, list []uint64) (found []uint64, ok bool) {
-	if len(e.Constraints) == 0 && !e.Space.Opaque {
+	if !e.Space.Opaque && (len(e.Constraints) == 0 || isAlone(e.Space)) {
 		return list, true
 	}
 	alone, same, seen := isSingle(e), e.Space.Opaque && isAlone(e.Space), map[string]bool{}

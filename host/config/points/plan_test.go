@@ -185,6 +185,14 @@ func TestLargeGrids(t *testing.T) {
 	}
 }
 
+// What the space can tell alone is not calculated for each combination again: a host makes a plan several times.
+func TestPlansAreQuick(t *testing.T) {
+	p := gridPlan(t, 3, "constraints: ['a != b']", config.Reading)
+	if n := testing.AllocsPerRun(3, func() { NewPlan(p.e) }); n > float64(p.Combinations()) {
+		t.Errorf("%v allocations for %d combinations", n, p.Combinations())
+	}
+}
+
 // shown returns a and b of a trial.
 func shown(t *testing.T, g core.Suggestion, err error) string {
 	t.Helper()
