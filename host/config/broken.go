@@ -56,9 +56,11 @@ func (e *Experiment) Undefined(p space.Point) map[Pos]error {
 func (e *Experiment) shown(names []string, v expr.Values) string {
 	var list []string
 	for _, name := range names {
-		if x, ok := v.Params[name]; ok {
-			list = append(list, fmt.Sprintf("%s is %v", name, x))
+		x, ok := v.Params[name]
+		if !ok {
+			x = e.scope.Constants[name]
 		}
+		list = append(list, fmt.Sprintf("%s is %v", name, x))
 	}
 	return clip(strings.Join(list, " and "))
 }

@@ -98,6 +98,28 @@ func TestDivisionByZeroIsFalse(t *testing.T) {
 	}
 }
 
+// A constraint may ask first whether a constant is zero. A division by a number that is zero is a mistake.
+func TestDivisionByAConstant(t *testing.T) {
+	const text = "space: {z: 0, a: {int: [1, 2]}}\nconstraints: ['%s']\n"
+	for constraint, holds := range map[string]bool{"z == 0 || 10 / z > 3": true, "z == 0 || a > 10 / z": true,
+		"z == 0 || sqrt(z - 1) > a": true, "a > 10 / z": false, "!(a > 10 % z)": false} {
+		e := parse(t, fmt.Sprintf(text, constraint))
+		_, err := e.Resolve(space.Point{1}, 1)
+		if valid := e.Space.Validate(); (err == nil) != holds || e.Space.Holds(space.Point{1}) != holds || valid != nil {
+			t.Errorf("%s: %v, want %t, %v", constraint, err, holds, valid)
+		}
+		for _, why := range e.Undefined(space.Point{1}) {
+			if holds || !strings.Contains(why.Error(), "z is 0") {
+				t.Errorf("%s: %v", constraint, why)
+			}
+		}
+	}
+	if _, err := Parse("x.yaml", fmt.Appendf(nil, text+base, "a > 10 / 0")); err == nil ||
+		!strings.Contains(err.Error(), "x.yaml:2:23: ") {
+		t.Error(err)
+	}
+}
+
 // What takes too long to settle is left to the host, with the same meaning.
 func TestSettlingIsLimited(t *testing.T) {
 	nested := "10 / a > i"

@@ -338,6 +338,9 @@ func (l *lowering) constant(e ast.Expr) (*space.Expr, error) {
 		return nil, err
 	}
 	v, err := prg.Eval(Values{})
+	if l.settles && IsUndefined(err) && len(hiddenNames(e)) > 0 {
+		return undefined(), nil // a constant of the user that another part of the constraint may look at
+	}
 	if err != nil {
 		return nil, &Error{l.column(e), err.Error()}
 	}
