@@ -105,7 +105,8 @@ func TestDivisionByAConstant(t *testing.T) {
 		"z == 0 || sqrt(z - 1) > a": true, "a > 10 / z": false, "!(a > 10 % z)": false} {
 		e := parse(t, fmt.Sprintf(text, constraint))
 		_, err := e.Resolve(space.Point{1}, 1)
-		if valid := e.Space.Validate(); (err == nil) != holds || e.Space.Holds(space.Point{1}) != holds || valid != nil {
+		valid := e.Space.Validate()
+		if (err == nil) != holds || e.Space.Holds(space.Point{1}) != holds || valid != nil {
 			t.Errorf("%s: %v, want %t, %v", constraint, err, holds, valid)
 		}
 		for _, why := range e.Undefined(space.Point{1}) {

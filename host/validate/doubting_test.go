@@ -88,7 +88,8 @@ func TestImpossibleDivisions(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "a.yaml:5:15: the constraint 10 / z > 3: unknown value (division by zero) where z is 0: "
-		if lines := strings.Split(fmt.Sprint(tooTight(e)), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[1], want) {
+		lines := strings.Split(fmt.Sprint(tooTight(e)), "\n")
+		if len(lines) != 2 || !strings.HasPrefix(lines[1], want) {
 			t.Errorf("%s: %s", space, lines)
 		}
 	}

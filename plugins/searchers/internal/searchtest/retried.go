@@ -12,12 +12,12 @@ import (
 func Retried(t *testing.T, p sdk.SearcherPlugin) {
 	const trials, suggestions, best = 40, 30, 0.8
 	s := open1(t, p, Reals(1, 0, 1), "{}")
-	loss := func(i int) float64 { return math.Abs((float64(i)+0.5)/trials - best) }
+	at := func(i int) float64 { return (float64(i) + 0.5) / trials }
 	for i := range trials {
-		Observe(t, s, Added(i, space.Point{(float64(i) + 0.5) / trials}), sdk.Event{Kind: sdk.TrialFailed, Trial: uint32(i)})
+		Observe(t, s, Added(i, space.Point{at(i)}), sdk.Event{Kind: sdk.TrialFailed, Trial: uint32(i)})
 	}
 	for i := range trials {
-		end := ended(i, loss(i))
+		end := ended(i, math.Abs(at(i)-best))
 		result := end
 		result.Kind = sdk.ResultReported
 		Observe(t, s, result, end)
