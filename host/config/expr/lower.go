@@ -264,7 +264,7 @@ func (l *lowering) inList(e ast.Expr) (*space.Expr, error) {
 	if !l.isNumber(x) || list.Kind() != ast.ListKind || list.AsList().Size() == 0 {
 		return nil, l.opaque(e)
 	}
-	out := &space.Expr{Op: space.Or}
+	out, known := &space.Expr{Op: space.Or}, &space.Expr{Op: space.And}
 	for _, item := range list.AsList().Elements() {
 		if !l.isNumber(item) {
 			return nil, l.opaque(item)
@@ -274,6 +274,12 @@ func (l *lowering) inList(e ast.Expr) (*space.Expr, error) {
 			return nil, err
 		}
 		out.Args = append(out.Args, eq)
+		if value := eq.Args[1]; l.settles && value.Op != space.Const {
+			known.Args = append(known.Args, &space.Expr{Op: space.Eq, Args: []*space.Expr{value, value}})
+		}
+	}
+	if len(known.Args) > 0 { // a list has no value if an item has none, also if another is equal to x
+		return either(known, out, truthConst(false)), nil
 	}
 	return out, nil
 }
