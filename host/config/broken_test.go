@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,21 @@ func everyPoint(e *Experiment) (list []space.Point) {
 		list = append(list, p)
 	}
 	return list
+}
+
+// A condition over a list has one meaning, too: the list has no value where an item has none.
+func TestConditionsOverLists(t *testing.T) {
+	for _, when := range []string{"1 in [a, c]", "a in [6 / b, 2]", "!(1 in [a, c])", "1 in [a, c] || b > 0"} {
+		e := parse(t, "space: {a: {int: [1, 3]}, b: {int: [0, 1]}, c: {int: [1, 3], when: 'a > 1'}, "+
+			"q: {int: [0, 1], when: '"+when+"'}}\n")
+		for _, p := range everyPoint(e) {
+			p[3] = 0
+			_, want := e.Prune(slices.Clone(p)).values.Params["q"]
+			if got := e.Space.Active(p, 3); got != want {
+				t.Errorf("%s at %v: the tree says %v, the host %v", when, p, got, want)
+			}
+		}
+	}
 }
 
 // A division by zero makes a constraint false for the searcher, the user's points and other experiments' trials. An
