@@ -36,12 +36,16 @@ func (e *Experiment) undefined(c Constraint, v expr.Values, err error) bool {
 }
 
 // Undefined returns the constraints that are false at a point because they divide by zero there, or are not a number,
-// each with the reason.
+// each with the reason. Where another constraint rules the point out, they do not matter.
 func (e *Experiment) Undefined(p space.Point) map[Pos]error {
 	found := map[Pos]error{}
 	v := e.Prune(slices.Clone(p)).values
 	for _, c := range e.Constraints {
-		if _, err := c.Program.Bool(v); err != nil && e.undefined(c, v, err) {
+		holds, err := c.Program.Bool(v)
+		switch {
+		case err == nil && !holds:
+			return nil
+		case e.undefined(c, v, err):
 			found[c.Pos] = fmt.Errorf("%w where %s", err, e.shown(c.Program.Uses(), v))
 		}
 	}
@@ -52,9 +56,11 @@ func (e *Experiment) Undefined(p space.Point) map[Pos]error {
 func (e *Experiment) shown(names []string, v expr.Values) string {
 	var list []string
 	for _, name := range names {
-		if x, ok := v.Params[name]; ok {
-			list = append(list, fmt.Sprintf("%s is %v", name, x))
+		x, ok := v.Params[name]
+		if !ok {
+			x = e.scope.Constants[name]
 		}
+		list = append(list, fmt.Sprintf("%s is %v", name, x))
 	}
 	return clip(strings.Join(list, " and "))
 }

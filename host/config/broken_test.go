@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +26,7 @@ var undefined = []string{
 	"10 / i > c || 10 / a > 3", "i / c > 0", "!(i / c > 0) && b > 1.0", "c / i > 0 || i == 1", "1 / (1 / (i / a)) > 0",
 	"(a / b > 1.0) == (i > 0)", "(10 / a > 3) != (10 / i > 3)", "(1 / i > 0 ? a / b : b / a) > 1.0",
 	"1 / i > 0 ? 10 / a > 3 : b > 1.0", "(i > 0 ? 1 : 5 / a) > 1", "10 / a in [5, 10]", "sqrt(a - 2) < 0.0",
+	"a in [10 / i, 2]", "!(a in [10 / i, 2])", "!(a in [i / c, 2])", "i + a in [c % i, a / i, 1] || i > 0",
 	"log(a - 2) > 100.0", "pow(a - 2, 0.5) > 5.0", "!(sqrt(a - 2) >= 0.0)", "!(sqrt(a - 2) >= 0.0) || i > 0",
 	"sqrt(a - 2 + i) < 1.0", "sqrt(i - 0.5) < c", "t > 0", "[1, 2].exists(x, x / a > 1)",
 }
@@ -65,6 +67,21 @@ func everyPoint(e *Experiment) (list []space.Point) {
 	return list
 }
 
+// A condition over a list has one meaning, too: the list has no value where an item has none.
+func TestConditionsOverLists(t *testing.T) {
+	for _, when := range []string{"1 in [a, c]", "a in [6 / b, 2]", "!(1 in [a, c])", "1 in [a, c] || b > 0"} {
+		e := parse(t, "space: {a: {int: [1, 3]}, b: {int: [0, 1]}, c: {int: [1, 3], when: 'a > 1'}, "+
+			"q: {int: [0, 1], when: '"+when+"'}}\n")
+		for _, p := range everyPoint(e) {
+			p[3] = 0
+			_, want := e.Prune(slices.Clone(p)).values.Params["q"]
+			if got := e.Space.Active(p, 3); got != want {
+				t.Errorf("%s at %v: the tree says %v, the host %v", when, p, got, want)
+			}
+		}
+	}
+}
+
 // A division by zero makes a constraint false for the searcher, the user's points and other experiments' trials. An
 // experiment that began when it held goes on so.
 func TestDivisionByZeroIsFalse(t *testing.T) {
@@ -95,6 +112,29 @@ func TestDivisionByZeroIsFalse(t *testing.T) {
 	}
 	if _, err := old.Resolve(space.Point{0}, 1); err != nil || !old.Space.Holds(space.Point{0}) {
 		t.Errorf("an old record: %v", err)
+	}
+}
+
+// A constraint may ask first whether a constant is zero. A division by a number that is zero is a mistake.
+func TestDivisionByAConstant(t *testing.T) {
+	const text = "space: {z: 0, a: {int: [1, 2]}}\nconstraints: ['%s']\n"
+	for constraint, holds := range map[string]bool{"z == 0 || 10 / z > 3": true, "z == 0 || a > 10 / z": true,
+		"z == 0 || sqrt(z - 1) > a": true, "a > 10 / z": false, "!(a > 10 % z)": false} {
+		e := parse(t, fmt.Sprintf(text, constraint))
+		_, err := e.Resolve(space.Point{1}, 1)
+		valid := e.Space.Validate()
+		if (err == nil) != holds || e.Space.Holds(space.Point{1}) != holds || valid != nil {
+			t.Errorf("%s: %v, want %t, %v", constraint, err, holds, valid)
+		}
+		for _, why := range e.Undefined(space.Point{1}) {
+			if holds || !strings.Contains(why.Error(), "z is 0") {
+				t.Errorf("%s: %v", constraint, why)
+			}
+		}
+	}
+	if _, err := Parse("x.yaml", fmt.Appendf(nil, text+base, "a > 10 / 0")); err == nil ||
+		!strings.Contains(err.Error(), "x.yaml:2:23: ") {
+		t.Error(err)
 	}
 }
 

@@ -42,7 +42,11 @@ func (b *builder) conditions(searched, derived []decl) {
 
 func (b *builder) condition(i int, n *node, prg *expr.Program, s *expr.Scope) {
 	b.e.conditions[i] = append(b.e.conditions[i], prg)
-	tree, err := expr.Lower(n.text, s)
+	lower := expr.Lower
+	if b.e.defined {
+		lower = expr.LowerCondition
+	}
+	tree, err := lower(n.text, s)
 	switch {
 	case errors.Is(err, expr.ErrOpaque):
 		b.e.Space.Opaque = true

@@ -45,7 +45,8 @@ func (s *settings) placeOf(set string) string {
 //	   condition did not. In a list in brackets within braces a:b is a text; it was a map. A form whose numbers lack
 //	   brackets, {uniform: 0, 1}, is a mistake; it was a group of constants.
 //	   Combinations of a grid that conditions and constraints rule out are no trials; points beyond trials are planned
-//	6: a constraint that divides by zero, or is not a number, is false; it held. A grid whose combinations cannot be
+//	6: a constraint that divides by zero, or is not a number, is false; it held. A list has no value where an item
+//	   has none, also for plugins. A grid whose combinations cannot be
 //	   told within a limit is a mistake; its trials were all combinations. Whole numbers above 2^53, or that do not
 //	   fit where they are kept, and names of metrics that no result can have are mistakes
 const Reading = 6

@@ -39,16 +39,27 @@ func Start(e *config.Experiment, d storage.Dir, kept bool) (*core.Start, error) 
 		return nil, usererror.Wrap(err)
 	}
 	if kept {
-		if err = fetch(from); err == nil {
-			m, err = d.Bring(d.Start(), startID, from)
-		}
-	} else {
-		m.Iteration, err = storage.Iteration(from)
+		err = fetch(from)
+	}
+	if err == nil {
+		m.Iteration, err = iteration(e, from)
+	}
+	if err == nil && kept {
+		m, err = d.Bring(d.Start(), startID, from)
 	}
 	if err != nil {
 		return nil, usererror.Errorf("%s: restore: %w", e.PosOf("restore"), err)
 	}
 	return &core.Start{Iteration: m.Iteration}, nil
+}
+
+// iteration returns that of a checkpoint from which something is left to train.
+func iteration(e *config.Experiment, from string) (uint64, error) {
+	n, err := storage.Iteration(from)
+	if why := e.NothingLeft(n); err == nil && why != "" {
+		err = errors.New("the checkpoint " + why)
+	}
+	return n, err
 }
 
 // fetch brings the files of a checkpoint to this machine if they are in the storage of its experiment alone.
@@ -94,7 +105,10 @@ func Restorable(e *config.Experiment) error {
 	if err != nil || e.Restore == "" || storage.AwayAt(restoreDir(e)) != "" {
 		return err
 	}
-	if err := storage.Bringable(restoreDir(e)); err != nil {
+	if err = storage.Bringable(restoreDir(e)); err == nil {
+		_, err = iteration(e, restoreDir(e))
+	}
+	if err != nil {
 		return &config.Error{Pos: e.PosOf("restore"), Msg: "restore: " + err.Error()}
 	}
 	return nil

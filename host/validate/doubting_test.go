@@ -77,6 +77,24 @@ func TestImpossibleConstraints(t *testing.T) {
 	}
 }
 
+// Where no point satisfies constraints that have no value, the error says so, too.
+func TestImpossibleDivisions(t *testing.T) {
+	t.Parallel()
+	for _, space := range []string{"z: 0, a: {uniform: [1, 2]}", "z: 0, a: {grid: [1, 2]}",
+		"a: {uniform: [1, 2]}, z: {choice: [0]}"} {
+		e, err := config.Parse("a.yaml", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+
+			"trainable: {command: [a]}\nspace: {"+space+"}\nconstraints: ['10 / z > 3']\ntrials: 3\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "a.yaml:5:15: the constraint 10 / z > 3: unknown value (division by zero) where z is 0: "
+		lines := strings.Split(fmt.Sprint(tooTight(e)), "\n")
+		if len(lines) != 2 || !strings.HasPrefix(lines[1], want) {
+			t.Errorf("%s: %s", space, lines)
+		}
+	}
+}
+
 // A constraint that divides by zero somewhere, or is not a number, is false there: the user is told where.
 func TestUndefinedConstraints(t *testing.T) {
 	t.Parallel()
@@ -86,6 +104,9 @@ func TestUndefinedConstraints(t *testing.T) {
 			"negation",
 		"a / c > 1":            "unknown value (division by zero) where a is 2 and c is 0: ",
 		"a != 0 && 10 / a > 3": "",
+		"a != 0', '10 / a > 3": "", // another constraint rules out where it has no value
+		"10 / a > 3', 'a != 0": "",
+		"10 / a > 3', 'a != 1": "unknown value (division by zero) where a is 0: ",
 		"sqrt(a) < 2.0":        "",
 	} {
 		e, err := config.Parse("a.yaml", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+

@@ -132,8 +132,8 @@ func tooTight(e *config.Experiment) error {
 		return tooLarge(e)
 	}
 	if plan.Combinations() == 0 {
-		return fmt.Errorf("%s: no combination of the grid satisfies the constraints: loosen them, or give the grid "+
-			"other values", e.Constraints[0].Pos)
+		return withUndefined(e, fmt.Errorf("%s: no combination of the grid satisfies the constraints: loosen them, or "+
+			"give the grid other values", e.Constraints[0].Pos))
 	}
 	list := tightSpace(e)
 	grid := func(p space.Param) bool { return p.Grid }
@@ -141,7 +141,15 @@ func tooTight(e *config.Experiment) error {
 		slices.ContainsFunc(e.Space.Params, grid) || e.Trials >= 0 && e.Trials <= int64(len(e.Points)) {
 		return nil
 	}
-	return list[0]
+	return withUndefined(e, list[0])
+}
+
+// withUndefined adds to an error of constraints which of them have no value: that may be why nothing satisfies them.
+func withUndefined(e *config.Experiment, err error) error {
+	for _, x := range undefined(e) {
+		err = errors.Join(err, x)
+	}
+	return err
 }
 
 // tooLarge is the error of a grid of which nobody can tell in time which combinations are trials.
@@ -169,7 +177,7 @@ func tightSpace(e *config.Experiment) []*config.Error {
 
 // undefined warns of constraints that are false at some points because they divide by zero there, or are not a number.
 func undefined(e *config.Experiment) (list []*config.Error) {
-	if e.Space == nil {
+	if e.Space == nil || len(e.Constraints) == 0 {
 		return nil
 	}
 	const draws = 500

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/plugin/standard"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -41,12 +42,12 @@ func isCommand(e *config.Experiment) bool { return e.Trainable != nil && e.Train
 
 func oneBundle(e *config.Experiment) bool { return e.Placement != nil && len(e.Placement.Bundles) == 1 }
 
-// searchesNothing reports whether a searcher has nothing to choose. Those that are right for any space are not
-// meant to search in this one.
+// searchesNothing reports whether a bundled searcher has nothing to choose; another one may still end the search.
+// Those that are right for any space are not meant to search in this one.
 func searchesNothing(e *config.Experiment) bool {
 	searched := func(p space.Param) bool { return !p.Grid }
-	return e.Space != nil && !slices.ContainsFunc(e.Space.Params, searched) &&
-		!slices.Contains([]string{"auto", "random", "grid"}, e.Searcher.Name)
+	return e.Space != nil && !slices.ContainsFunc(e.Space.Params, searched) && standard.Draws(e.Searcher.Name) &&
+		!slices.Contains([]string{"auto", "random"}, e.Searcher.Name)
 }
 
 // unusedByCaller warns of keys about the training of trials where the caller trains them.

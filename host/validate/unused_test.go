@@ -36,6 +36,7 @@ func TestUnusedKeys(t *testing.T) {
 		{command, "failures: {retries: 3}", ""},
 		{command, grid + "searcher: tpe", "searcher has no effect: nothing in the space is searched"},
 		{command, grid + "searcher: auto", ""},
+		{command, grid + "searcher: ./mine", ""},
 		{command, grid, ""},
 		{command, "space: {x: {grid: [1, 2]}, y: {uniform: [0, 1]}}\nsearcher: tpe\ntrials: 3", ""},
 		{command, "deadlines: {lease: 1m}", "deadlines.lease has no effect: it is a call of an executor"},

@@ -20,7 +20,7 @@ const (
 	TrialCompleted
 	// TrialFailed: it ended with an error and will not be retried.
 	TrialFailed
-	// TrialRemoved: it was removed while it was waiting or paused.
+	// TrialRemoved: it was removed while it was waiting or paused, or the experiment ended before its first result.
 	TrialRemoved
 	// CheckpointSaved: a checkpoint of it is complete on disk.
 	CheckpointSaved

@@ -31,13 +31,7 @@ func (i *Inherited) Take() (err error) {
 			"checkpoints; leave restore out", e.PosOf("restore"))
 	}
 	i.from, err = inherit.Start(e, b.Dir, b.Kept())
-	if err != nil || i.from == nil {
-		return err
-	}
-	if why := e.NothingLeft(i.from.Iteration); why != "" {
-		return usererror.Errorf("%s: restore: the checkpoint %s", e.PosOf("restore"), why)
-	}
-	return nil
+	return err
 }
 
 // Keep writes the lessons into the directory of a new experiment.

@@ -16,31 +16,25 @@ import (
 
 // Lower compiles src, a condition or constraint over the parameters of s, to the tree that plugins
 // evaluate. The error is [ErrOpaque] for a valid expression that has no such tree; [Compile] handles
-// it.
-func Lower(src string, s *Scope) (*space.Expr, error) {
-	c, err := compile(src, s, Bool)
-	if err != nil {
-		return nil, err
-	}
-	l := &lowering{compiled: c}
-	return l.truth(c.checked.NativeRep().Expr())
+// it. It is for experiments that began when a list could have a value though an item has none.
+func Lower(src string, s *Scope) (*space.Expr, error) { return new(lowering).lower(src, s) }
+
+// LowerCondition is [Lower] for the condition of a parameter: the parameter exists where the tree is true.
+func LowerCondition(src string, s *Scope) (*space.Expr, error) {
+	l := &lowering{strict: true}
+	return l.lower(src, s)
 }
 
 // LowerConstraint is [Lower] for a constraint that is false where it divides by zero, or where a calculation gives no
 // number. Its tree is unknown only where a parameter that it names does not exist.
 func LowerConstraint(src string, s *Scope) (*space.Expr, error) {
-	c, err := compile(src, s, Bool)
-	if err != nil {
-		return nil, err
-	}
-	l := &lowering{c, true}
-	root := c.checked.NativeRep().Expr()
-	tree, err := l.truth(root)
+	l := &lowering{strict: true, settles: true}
+	tree, err := l.lower(src, s)
 	if err != nil {
 		return nil, err
 	}
 	if tree = settle(tree, s); tree == nil {
-		return nil, l.opaque(root)
+		return nil, l.opaque(l.checked.NativeRep().Expr())
 	}
 	return tree, nil
 }
@@ -118,7 +112,15 @@ func (c *compiled) param(e ast.Expr) (int, bool) {
 
 type lowering struct {
 	*compiled
+	strict  bool // a list has no value if an item has none
 	settles bool // values that cannot be calculated are told from those of missing parameters, see [settle]
+}
+
+func (l *lowering) lower(src string, s *Scope) (tree *space.Expr, err error) {
+	if l.compiled, err = compile(src, s, Bool); err != nil {
+		return nil, err
+	}
+	return l.truth(l.checked.NativeRep().Expr())
 }
 
 func (l *lowering) opaque(e ast.Expr) error {
@@ -264,7 +266,7 @@ func (l *lowering) inList(e ast.Expr) (*space.Expr, error) {
 	if !l.isNumber(x) || list.Kind() != ast.ListKind || list.AsList().Size() == 0 {
 		return nil, l.opaque(e)
 	}
-	out := &space.Expr{Op: space.Or}
+	out, known := &space.Expr{Op: space.Or}, &space.Expr{Op: space.And}
 	for _, item := range list.AsList().Elements() {
 		if !l.isNumber(item) {
 			return nil, l.opaque(item)
@@ -274,6 +276,12 @@ func (l *lowering) inList(e ast.Expr) (*space.Expr, error) {
 			return nil, err
 		}
 		out.Args = append(out.Args, eq)
+		if value := eq.Args[1]; l.strict && value.Op != space.Const {
+			known.Args = append(known.Args, &space.Expr{Op: space.Eq, Args: []*space.Expr{value, value}})
+		}
+	}
+	if len(known.Args) > 0 { // also if another item is equal to x
+		return either(known, out, truthConst(false)), nil
 	}
 	return out, nil
 }
@@ -338,6 +346,9 @@ func (l *lowering) constant(e ast.Expr) (*space.Expr, error) {
 		return nil, err
 	}
 	v, err := prg.Eval(Values{})
+	if l.settles && IsUndefined(err) && len(hiddenNames(e)) > 0 {
+		return undefined(), nil // a constant of the user that another part of the constraint may look at
+	}
 	if err != nil {
 		return nil, &Error{l.column(e), err.Error()}
 	}

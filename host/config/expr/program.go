@@ -38,6 +38,7 @@ type Program struct {
 	uses    []string
 	vars    []string
 	metrics []string
+	random  bool
 }
 
 // Compile checks src and compiles it for evaluation by the host. want is the type that the result must
@@ -62,6 +63,9 @@ func (p *Program) Vars() []string { return p.vars }
 
 // Metrics lists the metrics that the expression names.
 func (p *Program) Metrics() []string { return p.metrics }
+
+// Random reports whether the expression draws random numbers.
+func (p *Program) Random() bool { return p.random }
 
 // Eval returns the value: int64, float64, bool, string, nil, []any or map[string]any. The error is
 // [ErrUnknownValue] where a value is missing.
@@ -229,7 +233,7 @@ func (c *compiled) program(e ast.Expr) (*Program, error) {
 	if err != nil {
 		return nil, &Error{1, readable(err.Error())}
 	}
-	p := &Program{source: c.source, scope: c.scope, prg: prg, metrics: metricNames(e)}
+	p := &Program{source: c.source, scope: c.scope, prg: prg, metrics: metricNames(e), random: draws(e)}
 	for _, h := range hiddenNames(e) {
 		switch _, name, ok := strings.Cut(h, ":"); {
 		case strings.HasPrefix(h, varPrefix):
@@ -239,6 +243,14 @@ func (c *compiled) program(e ast.Expr) (*Program, error) {
 		}
 	}
 	return p, nil
+}
+
+// draws reports whether e calls a random function.
+func draws(e ast.Expr) (found bool) {
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		found = found || e.Kind() == ast.IdentKind && e.AsIdent() == rngName
+	}))
+	return found
 }
 
 func metricNames(e ast.Expr) []string {

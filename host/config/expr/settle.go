@@ -94,6 +94,9 @@ func undefined() *space.Expr {
 func missing(e *space.Expr, s *Scope) *space.Expr {
 	var params []int
 	collect(e, &params)
+	if len(params) == 0 {
+		return truthConst(false)
+	}
 	out := &space.Expr{Op: space.Or}
 	for _, i := range params {
 		value := &space.Expr{Op: space.Number, Param: i}

@@ -59,9 +59,9 @@ func told(e *config.Experiment, all cells) cells {
 }
 
 // allowed returns the combinations for which a point is found; false: that takes too long. Where nothing but the grid
-// varies, a look at each is enough.
+// varies, the space itself has told them, unless only the host can: then a look at each is enough.
 func allowed(e *config.Experiment, list []uint64) (found []uint64, ok bool) {
-	if len(e.Constraints) == 0 && !e.Space.Opaque {
+	if !e.Space.Opaque && (len(e.Constraints) == 0 || isAlone(e.Space)) {
 		return list, true
 	}
 	alone, same, seen := isSingle(e), e.Space.Opaque && isAlone(e.Space), map[string]bool{}
@@ -159,11 +159,10 @@ func draws(e *config.Experiment) uint64 {
 	return maxRefusals
 }
 
-// isSingle reports whether a combination is one point, and no value of it is computed: the constraints hold there or
-// not.
+// isSingle reports whether a combination is one point, and no value of it is random: the constraints hold there or not.
 func isSingle(e *config.Experiment) bool {
-	computed := func(d config.Derived) bool { return d.Program != nil }
-	return hasGrid(e.Space) && isAlone(e.Space) && !slices.ContainsFunc(e.Derived, computed)
+	random := func(d config.Derived) bool { return d.Program != nil && d.Program.Random() }
+	return hasGrid(e.Space) && isAlone(e.Space) && !slices.ContainsFunc(e.Derived, random)
 }
 
 // isAlone reports whether nothing but the grid varies.

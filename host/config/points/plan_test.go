@@ -170,6 +170,8 @@ func TestLargeGrids(t *testing.T) {
 		{3, "  u: {uniform: [0, 1]}\nconstraints: ['sqrt(a + b + c) < 1.9']", 1000, true},
 		{3, "  u: {uniform: [0, 1]}\nconstraints: ['a + b + c + u < 3.5']", 1, false},
 		{1, "  u: {sample: 'uniform(0, 1)'}\nconstraints: ['a + u < 3']", 2, false},
+		{2, "  u: {sample: 'a * b'}\nconstraints: ['u < 3']", 3, false},
+		{2, "  u: {sample: 'a * b'}\nconstraints: ['u > 100']", 0, false},
 		{5, "constraints: ['sqrt(a + b + c + d + e) < 10.0']", 100_000, true},
 	} {
 		p := gridPlan(t, c.axes, c.keys, config.Reading)
@@ -180,6 +182,14 @@ func TestLargeGrids(t *testing.T) {
 	sum := "constraints: [a + b + c + d + e + f + g + h + i < 9]"
 	if p := gridPlan(t, 9, sum, limitless); p.Combinations() != 1_000_000_000 || p.TooMany() {
 		t.Errorf("an old record: %d combinations, %v", p.Combinations(), p.TooMany())
+	}
+}
+
+// What the space can tell alone is not calculated for each combination again: a host makes a plan several times.
+func TestPlansAreQuick(t *testing.T) {
+	p := gridPlan(t, 3, "constraints: ['a != b']", config.Reading)
+	if n := testing.AllocsPerRun(3, func() { NewPlan(p.e) }); n > float64(p.Combinations()) {
+		t.Errorf("%v allocations for %d combinations", n, p.Combinations())
 	}
 }
 

@@ -87,8 +87,22 @@ func (t *Translator) Event(o core.Observation, to core.Audience, traits sdk.Trai
 	}
 	if to == core.ToSearcher {
 		t.asSuggested(&e, o)
+		t.untried(&e, o)
 	}
 	return e, err
+}
+
+// untold are ends that say nothing of a trial's parameters.
+var untold = []core.CauseKind{core.CauseNothingLeft, core.CauseFailFast, core.CauseFailedBudget, core.CauseTimeBudget,
+	core.CauseBudgetExpression, core.CauseBudgetPlateau}
+
+// untried reports a trial that came to such an end before its first result as one that was removed: searchers take
+// one that completes without a result for a failed one.
+func (t *Translator) untried(e *sdk.Event, o core.Observation) {
+	if e.Kind == sdk.TrialCompleted && e.Losses == nil && t.Machine.Spec().Rules >= core.RulesV8 && o.Cause != nil &&
+		slices.Contains(untold, o.Cause.Kind) {
+		e.Kind = sdk.TrialRemoved
+	}
 }
 
 // asSuggested reports the end of a trial that continued differently as the end of its suggestion.
@@ -138,6 +152,7 @@ func (t *Translator) together(e *sdk.Event, o core.Observation) (err error) {
 	if o.Kind == core.SawCompleted {
 		e.Losses = means(list)
 	}
+	t.untried(e, o)
 	return nil
 }
 

@@ -79,3 +79,35 @@ func TestSecondsTold(t *testing.T) {
 		}
 	}
 }
+
+// A trial that ends with the experiment before its first result, or because nothing was left to train, is no failed one
+// for a searcher; one that a rule, a scheduler or the user ends is. Records of earlier rules keep what they had.
+func TestUntried(t *testing.T) {
+	for _, c := range []struct {
+		rules core.Rules
+		cause core.CauseKind
+		to    core.Audience
+		want  sdk.EventKind
+	}{
+		{core.RulesV8, core.CauseTimeBudget, core.ToSearcher, sdk.TrialRemoved},
+		{core.RulesV8, core.CauseNothingLeft, core.ToSearcher, sdk.TrialRemoved},
+		{core.RulesV8, core.CauseTimeBudget, core.ToScheduler, sdk.TrialCompleted},
+		{core.RulesV8, core.CauseTimeReached, core.ToSearcher, sdk.TrialCompleted},
+		{core.RulesV8, core.CauseUser, core.ToSearcher, sdk.TrialCompleted},
+		{core.RulesV7, core.CauseTimeBudget, core.ToSearcher, sdk.TrialCompleted},
+	} {
+		x := Translator{Machine: core.New()}
+		x.Machine.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Trials: 1, Rules: c.rules}})
+		x.Machine.Apply(0, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte(`{}`)}})
+		o := core.Observation{Kind: core.SawCompleted, Cause: &core.Cause{Kind: c.cause}}
+		if e, err := x.Event(o, c.to, sdk.Traits{}); err != nil || e.Kind != c.want {
+			t.Errorf("%+v: %v: %v", c, e.Kind, err)
+		}
+		if o.Runs = 1; c.to != core.ToSearcher {
+			continue
+		}
+		if e, err := x.Event(o, c.to, sdk.Traits{}); err != nil || e.Kind != c.want {
+			t.Errorf("%+v: all runs: %v: %v", c, e.Kind, err)
+		}
+	}
+}

@@ -56,6 +56,19 @@ func (b *books) asSuggested(e *sdk.Event, o core.Observation) {
 	}
 }
 
+// untried reports to the searcher a trial that ended with the experiment before its first result, or that had nothing
+// left to train, as one that was removed.
+func (b *books) untried(e *sdk.Event, o core.Observation) {
+	if e.Kind != sdk.TrialCompleted || e.Losses != nil || b.machine.Spec().Rules < core.RulesV8 {
+		return
+	}
+	switch o.Cause.Kind {
+	case core.CauseNothingLeft, core.CauseFailFast, core.CauseFailedBudget, core.CauseTimeBudget,
+		core.CauseBudgetExpression, core.CauseBudgetPlateau:
+		e.Kind = sdk.TrialRemoved
+	}
+}
+
 func (b *books) suggestedLoss(no core.TrialNo, s *core.Stretch) float64 {
 	last := math.NaN()
 	if x, ok := b.machine.SummaryIn(s, b.machine.Metric("score")); ok {

@@ -47,6 +47,7 @@ func (b *books) expected(o core.Observation, to core.Audience) sdk.Event {
 	}
 	if to == core.ToSearcher {
 		b.asSuggested(&e, o)
+		b.untried(&e, o)
 	}
 	return e
 }

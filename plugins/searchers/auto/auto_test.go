@@ -414,3 +414,5 @@ func TestCancelled(t *testing.T) {
 func TestOneIteration(t *testing.T) { OneIteration(t, Plugin) }
 
 func TestValuesMissing(t *testing.T) { ValuesMissing(t, Plugin) }
+
+func TestRetried(t *testing.T) { Retried(t, Plugin) }

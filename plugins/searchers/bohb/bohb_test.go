@@ -210,3 +210,5 @@ func TestGoodOnesHaveValues(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+func TestRetried(t *testing.T) { searchtest.Retried(t, Plugin) }

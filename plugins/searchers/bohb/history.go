@@ -23,7 +23,7 @@ type history struct {
 	width  float64 // of a kernel, at least
 }
 
-// trial is a trial that has not ended.
+// trial is a trial that has not ended, or failed.
 type trial struct {
 	point     space.Point
 	iteration uint64
@@ -76,8 +76,7 @@ func (h *history) settle(e *sdk.Event, t *trial) {
 	switch e.Kind {
 	case sdk.TrialPaused:
 	case sdk.TrialFailed:
-		t.loss = math.Inf(1)
-		delete(h.trials, e.Trial)
+		t.loss = math.Inf(1) // unless it runs again
 	case sdk.TrialCompleted, sdk.TrialRemoved:
 		delete(h.trials, e.Trial)
 	default:

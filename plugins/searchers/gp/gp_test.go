@@ -506,3 +506,5 @@ func TestFewAreEnough(t *testing.T) {
 }
 
 func TestValuesMissing(t *testing.T) { ValuesMissing(t, Plugin) }
+
+func TestRetried(t *testing.T) { Retried(t, Plugin) }

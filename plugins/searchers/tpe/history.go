@@ -102,7 +102,7 @@ func (h *history) follow(i int, e *sdk.Event) {
 			h.count(i)
 		}
 	case sdk.TrialFailed, sdk.TrialCompleted:
-		t.failed = t.failed || e.Kind == sdk.TrialFailed || !t.reported
+		t.failed = e.Kind == sdk.TrialFailed || !t.reported // one that failed may have run again
 		h.settle(i, e.Kind)
 	case sdk.TrialPaused, sdk.TrialRemoved:
 		h.settle(i, e.Kind)

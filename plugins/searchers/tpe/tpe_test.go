@@ -228,3 +228,5 @@ func TestCancelled(t *testing.T) { Cancelled(t, Plugin) }
 func TestOneIteration(t *testing.T) { OneIteration(t, Plugin) }
 
 func TestValuesMissing(t *testing.T) { ValuesMissing(t, Plugin) }
+
+func TestRetried(t *testing.T) { Retried(t, Plugin) }

@@ -96,6 +96,10 @@ def test_history() -> None:
     for number, kind, trial, losses in told:
         h.observe(tunehost.Event(number, kind, trial, iteration=1, point=[0.5] if number < 3 else None, losses=losses))
     assert h.best is h.trials[0] and h.best.loss == 2 and h.losses_at(1) == {0: 2.0, 1: 1.0} and h.ended == [h.trials[0]]
+    for kind in events.EventKind.TRIAL_STARTED, events.EventKind.RESULT_REPORTED, events.EventKind.TRIAL_COMPLETED:  # it is retried
+        assert h.trials[1] not in h.ended
+        h.observe(tunehost.Event(9, kind, 1, iteration=1, losses=(1.0,)))
+    assert h.best is h.trials[1] and h.ended == list(h.trials.values())
 
 
 class Link:

@@ -73,7 +73,7 @@ def _added(trial: TrialRecord, event: Event) -> None:
 
 
 def _started(trial: TrialRecord, event: Event) -> None:
-    trial.paused = False
+    trial.paused = trial.ended = trial.failed = False  # the user may run one that failed again
 
 
 def _reported(trial: TrialRecord, event: Event) -> None:

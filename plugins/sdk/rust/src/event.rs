@@ -46,7 +46,7 @@ pub enum EventKind {
     TrialCompleted,
     /// It failed and will not be retried.
     TrialFailed,
-    /// It was removed while it was waiting or paused.
+    /// It was removed while it was waiting or paused, or the experiment ended before its first result.
     TrialRemoved,
     /// One of its checkpoints is complete on disk.
     CheckpointSaved,
