@@ -12,7 +12,6 @@ import (
 	"github.com/tunehost/tunehost/host/serve/problem"
 	"github.com/tunehost/tunehost/host/serve/spawn"
 	"github.com/tunehost/tunehost/host/steer"
-	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -137,8 +136,8 @@ type revival struct {
 // revive finds out what an experiment needs to continue. One whose trials workers train is resumed here.
 func (s *Server) revive(e *experiments.Shared, again *options.Again) (r revival, err error) {
 	if e.IsElsewhere() {
-		return r, elsewhere(e, "an experiment can be controlled only there: `tunehost resume "+
-			untrusted.Word(e.Place())+"` on this machine takes it over, if no host runs it")
+		return r, elsewhere(e, "an experiment can be controlled only there: `tunehost resume "+s.shown(e)+"` on this "+
+			"machine takes it over, if no host runs it")
 	}
 	if s.handlerOf(e) != nil || e.Runs() {
 		return r, nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +17,16 @@ import (
 // it has gone, they are set.
 func TestSetWhileAHostStarts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "digits")
-	e := interrupted(t, dir)
+	w := viewtest.New(dir, []byte("version: 1\nobjective: {metric: accuracy, mode: max}\n"+
+		"space: {lr: {uniform: [0, 1]}}\ntrials: 4\n"), 7)
+	w.Start(2)
+	w.Run(1)
+	w.Crash()
+	e, err := view.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
 	before, err := os.ReadFile(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -43,29 +51,4 @@ func TestSetWhileAHostStarts(t *testing.T) {
 	if a, err := resting.Do(set); err != nil || len(a.Changed) != 1 || !a.Later {
 		t.Errorf("when no host starts any more: %+v, %v", a, err)
 	}
-}
-
-// The command that an answer names can be pasted, whatever the directory is called.
-func TestCommandsAreWordsForAShell(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "digits of $me")
-	resting := &steer.Resting{View: interrupted(t, dir).Experiment}
-	if _, err := resting.Do(steer.Stop{}); err == nil || !strings.Contains(err.Error(), "`tunehost resume '"+dir+"'`") {
-		t.Error(err)
-	}
-}
-
-// interrupted returns an experiment whose host has crashed.
-func interrupted(t *testing.T, dir string) *view.Recorded {
-	t.Helper()
-	w := viewtest.New(dir, []byte("version: 1\nobjective: {metric: accuracy, mode: max}\n"+
-		"space: {lr: {uniform: [0, 1]}}\ntrials: 4\n"), 7)
-	w.Start(2)
-	w.Run(1)
-	w.Crash()
-	e, err := view.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	return e
 }

@@ -75,7 +75,7 @@ func TestFarValues(t *testing.T) {
 	p.clean()
 }
 
-// Where nothing says which values of a metric are better, its usual values are shown, also if the better half of those of
+// Where nothing says which values of a metric are better, its usual values are shown, also if the better half of
 // another metric was asked for.
 func TestUsualValuesOfAnotherMetric(t *testing.T) {
 	p := window(t)
@@ -83,7 +83,8 @@ func TestUsualValuesOfAnotherMetric(t *testing.T) {
 	write(t, dir, "x.yaml", `version: 1
 name: two
 objective: {metric: a, mode: min}
-trainable: {command: [sh, -c, 'b=17.$1; [ $1 = 7 ] && b=1e9; echo "{\"a\": $1, \"b\": $b}"', sh, "{n}"]}
+trainable:
+  command: [sh, -c, 'b=17.$1; [ $1 = 7 ] && b=1e9; echo "{\"a\": $1, \"b\": $b}"', sh, "{n}"]
 space: {n: {grid: [7, 10, 11, 12, 13, 14, 15, 16]}}
 resources: {cpu: 0.1}
 `)

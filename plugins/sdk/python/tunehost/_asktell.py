@@ -435,7 +435,7 @@ class AsyncAskTell:
         return asks.result()
 
     def _leave(self, asks: asyncio.Future[Optional[Asked]]) -> None:
-        """Keeps a trial for whoever asks next."""
+        """Keeps a trial for the next task that asks."""
         trial = None if asks.cancelled() or asks.exception() else asks.result()
         if trial:
             self._left.append(trial)
