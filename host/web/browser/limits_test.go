@@ -65,3 +65,30 @@ trials: 1
 	p.await(`decodeURIComponent(location.hash).includes('"v":{"from":-0.25')`)
 	p.clean()
 }
+
+// The only logarithmic axis becomes a linear one, and back.
+func TestLogarithmicAxis(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", `version: 1
+name: axes
+objective: {metric: v, mode: max}
+trainable: {command: [sh, -c, 'echo "{\"v\": 1}"']}
+space: {lr: {loguniform: [0.001, 1]}, x: {uniform: [0, 1]}}
+trials: 3
+`)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/axes/parallel")
+	const lr = `document.querySelector("[aria-label='log axis of lr']")`
+	p.await(lr + `?.ariaPressed === "true"`)
+	for _, pressed := range []bool{false, true} {
+		p.does(lr + ".click()")
+		p.await(fmt.Sprintf(`%s.ariaPressed === "%t"`, lr, pressed))
+		p.run("reload", chromedp.Reload())
+		p.await(fmt.Sprintf(`%s?.ariaPressed === "%t"`, lr, pressed))
+	}
+	p.clean()
+}

@@ -21,6 +21,9 @@ export function ParallelPage({ x, watched }: PageProps): JSX.Element {
   return <><h1>Parallel coordinates</h1>{data ? <Chart x={x} t={data} /> : <Waiting error={error} />}</>;
 }
 
+// none is a list of no names in an address, which would lack an empty one.
+const none = ",";
+
 function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
   const leader = leaderOf(t.points.best, repeats(t.space));
   const best = runsOf(leader)[0];
@@ -55,7 +58,7 @@ function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
     <Highlighted x={x} best={best} shown={strong} leader={leader} />
     <p class="quiet">Drag along an axis to choose a range, click the axis to drop it. {where ? <>{source.made ? null : <a href={href(["x", x, "trials"], { where })}>
       The chosen trials as a table</a>} <button type="button" class="small" onClick={() => brush(named())}>choose all</button></> : null}</p>
-    <Axes all={all} shown={shown} logs={logs} linear={(n) => linear(t, n)} set={set} ranges={ranges} brush={brush} dimensions={dimensions} setLogs={(l) => setQuery({ log: joined(l) })} />
+    <Axes all={all} shown={shown} logs={logs} linear={(n) => linear(t, n)} set={set} ranges={ranges} brush={brush} dimensions={dimensions} setLogs={(l) => setQuery({ log: joined(l) || none })} />
   </Card>;
 }
 
