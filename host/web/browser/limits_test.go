@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -63,6 +64,22 @@ trials: 1
 	p.await(`document.querySelector("[aria-label='v from']").value === "-0.25"`)
 	p.run("leave", chromedp.KeyEvent("\r"))
 	p.await(`decodeURIComponent(location.hash).includes('"v":{"from":-0.25')`)
+	p.clean()
+}
+
+// Who filters the list of trials by Enter is still in the field, and Back brings its text back.
+func TestFilterKeepsTheFocus(t *testing.T) {
+	p := window(t)
+	dir := plane(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/plane/trials")
+	p.shows("#found", "16 trials")
+	p.run("focus as a window in front", emulation.SetFocusEmulationEnabled(true))
+	p.run("type", chromedp.Focus("[name=where]", chromedp.ByQuery), chromedp.KeyEvent("v > 30\r"))
+	p.shows("#found", "3 of 16 trials")
+	p.await(`document.activeElement.name === "where" && document.activeElement.value === "v > 30"`)
+	p.run("back", chromedp.NavigateBack())
+	p.await(`document.querySelector("[name=where]")?.value === ""`)
 	p.clean()
 }
 
