@@ -346,7 +346,7 @@ trials: 2
 // written there, and what needs the machine that runs them is refused.
 func TestServeStorage(t *testing.T) {
 	dir, command := unprivileged(t)
-	file, stored := filepath.Join(dir, "small.yaml"), filepath.Join(dir, "stored")
+	file, stored := filepath.Join(dir, "small.yaml"), filepath.Join(dir, "stored$b")
 	if err := os.WriteFile(file, []byte(small), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -383,6 +383,14 @@ func TestServeStorage(t *testing.T) {
 		code, text := s.send(x.method, x.path, x.body)
 		if code != http.StatusConflict || !strings.Contains(text, "file://") {
 			t.Errorf("%s %s: %d %s", x.method, x.path, code, text)
+		}
+	}
+	for _, x := range []struct{ path, body, want string }{
+		{"/small/resume", "", "`tunehost resume 'file://" + stored + "/small'`"},
+		{"", `{"file":"version: 1"}`, "--storage 'file://" + stored + "'`"},
+	} {
+		if _, text := s.send("POST", x.path, x.body); !strings.Contains(text, x.want) {
+			t.Errorf("%s: %s, want %s", x.path, text, x.want)
 		}
 	}
 	if after := names(t, stored); after != before {

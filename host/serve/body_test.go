@@ -75,7 +75,8 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 func TestNumbersStayAsTheyWereSent(t *testing.T) {
 	c := serving(t, recorded(t))
 	for _, x := range []struct{ method, path, body, want string }{
-		{"PATCH", "/digits/settings", `{"trials":9007199254740993}`, `"new":9007199254740993}`},
+		{"PATCH", "/digits/settings", `{"trials":9007199254740991}`, `"new":9007199254740991}`},
+		{"PATCH", "/digits/settings", `{"trials":9007199254740993}`, "found the number 9007199254740993,"},
 		{"PATCH", "/digits/settings", `{"trials":2e3}`, `"new":2000}`},
 		{"PATCH", "/digits/settings", `{"trials":1e30}`, "trials=1e30: found the number 1e30,"},
 		{"PATCH", "/digits/settings", `{"trials":123456789012345678901234567890}`,

@@ -136,7 +136,7 @@ type revival struct {
 // revive finds out what an experiment needs to continue. One whose trials workers train is resumed here.
 func (s *Server) revive(e *experiments.Shared, again *options.Again) (r revival, err error) {
 	if e.IsElsewhere() {
-		return r, elsewhere(e, "an experiment can be controlled only there: `tunehost resume "+e.Place()+"` on this "+
+		return r, elsewhere(e, "an experiment can be controlled only there: `tunehost resume "+s.shown(e)+"` on this "+
 			"machine takes it over, if no host runs it")
 	}
 	if s.handlerOf(e) != nil || e.Runs() {

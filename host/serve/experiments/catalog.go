@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/serve/afar"
 	"github.com/tunehost/tunehost/host/smallheap"
 	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -71,7 +72,7 @@ func (c *Catalog) Root() (string, error) {
 	root := c.roots[0]
 	if c.far[root] != nil {
 		return "", fmt.Errorf("%s is shown for reading: `tunehost run FILE --storage %s` begins an experiment there",
-			root, root)
+			root, untrusted.Word(root))
 	}
 	return filepath.Abs(root)
 }

@@ -318,3 +318,16 @@ func TestAnotherInItsPlace(t *testing.T) {
 		r.Close()
 	}
 }
+
+// The command that lists what is there can be pasted, whatever the folder is called.
+func TestNoneThere(t *testing.T) {
+	machine(t)
+	folder := filepath.Join(t.TempDir(), "runs$b")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := remote.Fetch(t.Context(), "file://"+folder+"/none")
+	if err == nil || !strings.Contains(err.Error(), "`tunehost ls 'file://"+folder+"'` lists") {
+		t.Error(err)
+	}
+}

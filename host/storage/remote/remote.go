@@ -445,7 +445,7 @@ func RunsOn(ctx context.Context, url string) string {
 func noneThere(url string, err error) error {
 	if errors.Is(err, mirror.ErrNone) {
 		return fmt.Errorf("%s: there is no experiment here; `tunehost ls %s` lists the experiments", url,
-			strings.TrimSuffix(url, "/"+filepath.Base(url)))
+			untrusted.Word(strings.TrimSuffix(url, "/"+filepath.Base(url))))
 	}
 	return err
 }

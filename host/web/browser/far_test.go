@@ -74,3 +74,32 @@ func TestFarValues(t *testing.T) {
 	}
 	p.clean()
 }
+
+// Where nothing says which values of a metric are better, its usual values are shown, also if the better half of
+// another metric was asked for.
+func TestUsualValuesOfAnotherMetric(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", `version: 1
+name: two
+objective: {metric: a, mode: min}
+trainable:
+  command: [sh, -c, 'b=17.$1; [ $1 = 7 ] && b=1e9; echo "{\"a\": $1, \"b\": $b}"', sh, "{n}"]
+space: {n: {grid: [7, 10, 11, 12, 13, 14, 15, 16]}}
+resources: {cpu: 0.1}
+`)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/two/overview")
+	p.press("#curves", "better half")
+	p.run("another metric", chromedp.Evaluate(`{
+		const list = document.querySelector("#curves select");
+		list.value = "b";
+		list.dispatchEvent(new Event("change", {bubbles: true}));
+	}`, nil))
+	p.await(`document.querySelector("#curves [aria-pressed=true]")?.textContent === "usual values"`)
+	p.shows("#curves .far", "1 of 8 values lies far from all others")
+	p.clean()
+}

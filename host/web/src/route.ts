@@ -19,8 +19,8 @@ function decode(part: string): string {
   }
 }
 
-// listed are the names of a list in an address, which joined has made. A name may have commas.
-export const listed = (text: string | null): string[] | undefined => text?.split(",").map(decode);
+// listed are the names of a list in an address, which joined has made. A name may have commas, and is not empty.
+export const listed = (text: string | null): string[] | undefined => text?.split(",").filter(Boolean).map(decode);
 
 export const joined = (names: string[]): string => names.map(encodeURIComponent).join(",");
 

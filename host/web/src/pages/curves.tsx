@@ -46,19 +46,20 @@ export function Curves({ x, version }: { x: string; version: number }): JSX.Elem
   const low = curves.trials.some((c) => c.values.some((v) => toNumber(v) <= 0)) ? `${curves.metric} has values of 0 or less` : undefined;
   const values = curves.trials.flatMap((c) => c.values.map(toNumber));
   const found = usual(values);
-  const range = part === "" ? found.range : undefined;
-  const scale = wanted ?? (wide(range ?? values) ? "y" : "");
   const mode = space.objectives.find((o) => o.metric === curves.metric)?.mode;
+  const shown = part === "half" && !mode || part === "all" && !found.range ? "" : part;
+  const range = shown === "" ? found.range : undefined;
+  const scale = wanted ?? (wide(range ?? values) ? "y" : "");
   const aside = <div class="row"><Select label="metric" of={source.offered(x, "curves", space.metrics)} chosen={curves.metric} on={choose} />
     <Choice label="values" of={[...(found.range ? [["", "usual values"], ["all", "all values"]] as const : [["", "all values"]] as const), ["half", "better half", mode ? undefined : `nothing says which ${curves.metric} is better`]]}
-      chosen={part === "half" && !mode || part === "all" && !found.range ? "" : part} on={setPart} />
+      chosen={shown} on={setPart} />
     <Choice label="logarithmic axes" of={[["", "linear"], ["x", "log x"], ["y", "log y", low], ["xy", "log both", low]]} chosen={scale} on={setScale} /></div>;
   const rungs = space.rungs.map((r) => r.iteration);
   return <Card title="Learning curves" id="curves" aside={aside}>
     {curves.trials.length === 0 ? <p class="quiet">No trial has reported a result yet.</p> : <>
       <Lines label={`${curves.metric} of ${plural(curves.trials.length, "trial")} by iteration`} xLabel="iteration"
         yLabel={curves.metric} xLog={scale.includes("x")} yLog={scale.includes("y")} rungs={rungs} height={340}
-        range={mode && part === "half" ? better(curves.trials, mode) : range}
+        range={mode && shown === "half" ? better(curves.trials, mode) : range}
         lines={curves.trials.map((c) => line(c, best, repeats(space)))} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
       {range ? <Far of={found} /> : null}
       <p class="quiet">{curves.trials.length < curves.total ? `${curves.trials.length} of ${plural(curves.total, "trial")}, the best among them. ` : ""}

@@ -1,8 +1,8 @@
 // Parallel coordinates: which parameters lead to good values.
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { leaderOf, repeats, runsOf } from "../api";
-import type { Leader } from "../api";
+import type { Leader, Space } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { parse } from "../exact";
@@ -20,6 +20,9 @@ export function ParallelPage({ x, watched }: PageProps): JSX.Element {
   const { data, error } = useTable(x, watched.version);
   return <><h1>Parallel coordinates</h1>{data ? <Chart x={x} t={data} /> : <Waiting error={error} />}</>;
 }
+
+// none is a list of no names in an address, which would lack an empty one.
+const none = ",";
 
 function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
   const leader = leaderOf(t.points.best, repeats(t.space));
@@ -42,7 +45,7 @@ function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
   const brush = (r: Ranges): void => setQuery({ chosen: Object.keys(r).length > 0 ? JSON.stringify(r) : undefined });
   const set = (axes: string[]): void => setQuery({ axes: joined(axes) });
   const [low, high] = extent(values);
-  const where = expression(ranges);
+  const where = expression(t.space, ranges);
   return <Card title={`${where ? `${count(chosen)} of ` : ""}${plural(t.points.numbers.length, "trial")}${t.points.numbers.length < t.points.total ? ` of ${count(t.points.total)}` : ""}`} id="parallel"
     aside={<div class="row"><Select label="colour" of={t.space.metrics} chosen={metric} on={(m) => setQuery({ metric: m })} />
       <label class="select">highlight trial <input type="number" min="0" class="short" value={marked ?? ""} placeholder={best === undefined ? "" : String(best)}
@@ -55,7 +58,7 @@ function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
     <Highlighted x={x} best={best} shown={strong} leader={leader} />
     <p class="quiet">Drag along an axis to choose a range, click the axis to drop it. {where ? <>{source.made ? null : <a href={href(["x", x, "trials"], { where })}>
       The chosen trials as a table</a>} <button type="button" class="small" onClick={() => brush(named())}>choose all</button></> : null}</p>
-    <Axes all={all} shown={shown} logs={logs} linear={(n) => linear(t, n)} set={set} ranges={ranges} brush={brush} dimensions={dimensions} setLogs={(l) => setQuery({ log: joined(l) })} />
+    <Axes all={all} shown={shown} logs={logs} linear={(n) => linear(t, n)} set={set} ranges={ranges} brush={brush} dimensions={dimensions} setLogs={(l) => setQuery({ log: joined(l) || none })} />
   </Card>;
 }
 
@@ -106,11 +109,26 @@ function read(text: string | null): Ranges {
 const within = (r: Ranges, shown: string[]): Ranges => named(Object.entries(r).filter(([n]) => shown.includes(n)));
 
 // expression is a filter of trials for brushes.
-export function expression(ranges: Ranges): string {
-  return Object.entries(ranges).map(([name, r]) => ("from" in r ? [r.from > -most ? `${name} >= ${number(r.from, 8)}` : "",
-    r.to < most ? `${name} <= ${number(r.to, 8)}` : ""].filter(Boolean).join(" && ")
-    : `(${r.choices.map((v) => `${name} == ${JSON.stringify(v)}`).join(" || ") || "false"})`)).join(" && ");
+function expression(space: Space, ranges: Ranges): string {
+  return Object.entries(ranges).map(([axis, r]) => {
+    const name = inExpression(space, axis);
+    return "from" in r ? [r.from > -most ? `${name} >= ${number(r.from, 8)}` : "", r.to < most ? `${name} <= ${number(r.to, 8)}` : ""].filter(Boolean).join(" && ")
+      : `(${r.choices.map((v) => `${name} == ${JSON.stringify(v)}`).join(" || ") || "false"})`;
+  }).join(" && ");
 }
+
+// inExpression is how an expression writes the name of an axis: with dots between groups. A name that has more than
+// letters and digits, or that means something else, is a text in brackets.
+function inExpression(space: Space, axis: string): string {
+  const parts = axis.split("/");
+  if (parts.every((part) => /^[A-Za-z_]\w*$/.test(part) && !meant.has(part))) return parts.join(".");
+  return `${space.parameters.some((p) => p.name === axis) ? "params" : "metrics"}[${JSON.stringify(axis)}]`;
+}
+
+// meant are the words that mean something else in an expression: what every trial has, and words of the language.
+const meant = new Set(["trial", "number", "state", "iteration", "results", "failures", "error", "reason", "cause", "params", "metrics",
+  "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop", "package", "namespace",
+  "null", "return", "true", "var", "void", "while"]);
 
 // Axes are moved, hidden and shown again by buttons, which a keyboard reaches.
 function Axes({ all, shown, logs, linear, set, setLogs, ranges, brush, dimensions }: { ranges: Ranges; brush: (r: Ranges) => void; dimensions: Dimension[]; all: string[]; shown: string[]; logs: string[]; linear: (n: string) => string | undefined;
@@ -156,16 +174,24 @@ function Between({ name, of, set }: { name: string; of: Ranges; set: (r: Ranges)
   const change = (low: number, high: number): void => {
     set(changed<Ranges[string]>(of, name, low <= -most && high >= most ? undefined : { from: low, to: high }));
   };
+  return <><Limit label={`${name} from`} empty="from" now={from} none={-most} on={(v) => change(v, to)} />
+    <Limit label={`${name} to`} empty="to" now={to} none={most} on={(v) => change(from, v)} /></>;
+}
+
+// Limit is one of the two numbers. What is typed stays as it is until the field is left: new results draw the page anew
+// meanwhile.
+function Limit({ label, empty, now, none, on }: { label: string; empty: string; now: number; none: number; on: (v: number) => void }): JSX.Element {
+  const [typed, type] = useState<string>();
   // what is no number changes nothing, and the browser says so beside the field
-  const typed = (field: HTMLInputElement, none: number, to: (v: number) => void): void => {
+  const take = (field: HTMLInputElement): void => {
     const text = field.value.trim();
     field.setCustomValidity(Number.isNaN(Number(text)) ? `"${text}" is no number` : "");
-    if (field.reportValidity()) to(text === "" ? none : Number(text));
+    if (!field.reportValidity()) return;
+    type(undefined);
+    on(text === "" ? none : Number(text));
   };
-  return <><input class="short" inputMode="decimal" aria-label={`${name} from`} placeholder="from" value={from <= -most ? "" : number(from)}
-    onChange={(e) => typed(e.currentTarget, -most, (v) => change(v, to))} />
-    <input class="short" inputMode="decimal" aria-label={`${name} to`} placeholder="to" value={to >= most ? "" : number(to)}
-      onChange={(e) => typed(e.currentTarget, most, (v) => change(from, v))} /></>;
+  return <input class="short" inputMode="decimal" aria-label={label} placeholder={empty} value={typed ?? (Math.abs(now) >= most ? "" : number(now))}
+    onInput={(e) => type(e.currentTarget.value)} onChange={(e) => take(e.currentTarget)} />;
 }
 
 // most stands for no limit: JSON has no infinity.

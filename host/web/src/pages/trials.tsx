@@ -260,13 +260,16 @@ function useBest(x: string, { status, version }: Watched): Set<number> {
   return useMemo(() => new Set(runs.length > 0 ? runs : (front ?? []).map((r) => r.number)), [runs.join(), front]);
 }
 
+// Where is the field of a filter. It stays the same one, with the focus, when its text is taken or comes from elsewhere.
 function Where({ where }: { where: string }): JSX.Element {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => { if (field.current) field.current.value = where; }, [where]);
   const submit = (e: Event): void => {
     e.preventDefault();
     setQuery({ where: String(new FormData(e.currentTarget as HTMLFormElement).get("where") ?? "") }, true);
   };
   return <form role="search" class="row" onSubmit={submit}>
-    <input key={where} type="search" name="where" aria-label="only trials for which this is true" defaultValue={where} placeholder="lr > 0.01 && state == 'ERROR'" />
+    <input ref={field} type="search" name="where" aria-label="only trials for which this is true" defaultValue={where} placeholder="lr > 0.01 && state == 'ERROR'" />
     <button type="submit" class="small">filter</button></form>;
 }
 

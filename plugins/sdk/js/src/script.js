@@ -137,8 +137,8 @@ function channel(path) {
   return open;
 }
 
-/** What the host leaves when it ends. */
-const gone = ["ECONNREFUSED", "ECONNRESET", "EPIPE"];
+/** What the host leaves when it ends: a socket that nobody answers, or none. */
+const gone = ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ENOENT"];
 
 /** @param {NodeJS.ErrnoException} why */
 function broken(why) {

@@ -146,6 +146,19 @@ test("a kill is no decision, except after a stop", async () => {
   }
 });
 
+test("code that catches what ends it does not keep the process from ending", async () => {
+  let turned = false;
+  const { run, end } = begin({}, async (r) => {
+    setImmediate(() => { turned = true; }); // as what ends the process
+    for (let i = 0; i < 100 && !turned; i++) {
+      await r.report({ a: i }).catch(() => {});
+    }
+  });
+  run.kill();
+  await end;
+  assert.ok(turned);
+});
+
 // B-080
 test("the answer to a result that meets a stop follows its record", async () => {
   const stop = (credits = 0) => ({ kind: Order.Stop, dir: "", paused: true, credits });

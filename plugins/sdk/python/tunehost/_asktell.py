@@ -51,7 +51,7 @@ class Asked:
 
     def __getattribute__(self, name: str) -> Any:
         if name == "params" and self._hands:
-            self._hands.take(self.id)
+            self._hands.read(self.id)
         return super().__getattribute__(name)
 
     def __reduce__(self) -> Any:
@@ -109,7 +109,7 @@ class AskTell(Experiment):
             "name": name,
             **_objectives(self._metrics),
             "space": encoded.space,
-            "trials": _grids.rounds(trials, space, -1, os.path.join(storage, name), "constraints" in settings),
+            "trials": _grids.rounds(_whole(trials), space, -1, os.path.join(storage, name), "constraints" in settings),
             "searcher": _entry(searcher, "searcher"),
             "scheduler": _entry(scheduler, "scheduler"),
             **({} if seed is None else {"seed": seed}),
@@ -362,8 +362,8 @@ class AsyncAskTell:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._make = lambda: AskTell(*args, **kwargs)
         self._sync: Optional[AskTell] = None
-        self._tells = 0
-        self._waiting: List[asyncio.Future[None]] = []
+        self._told: asyncio.Future[None]  # done when something is told; the next one then takes its place
+        self._left: List[Asked] = []  # the trials that nobody has: who asked for them was cancelled
 
     @property
     def reading(self) -> AskTell:
@@ -373,19 +373,17 @@ class AsyncAskTell:
         return self._sync
 
     async def ask(self) -> Optional[Asked]:
-        """The next trial, or None when the experiment is finished. Waits while a result must be told first."""
+        """The next trial, or None when the experiment is finished. Waits while a result must be told first. A task that
+        is cancelled takes no trial, so asyncio.wait_for limits how long it waits."""
+        reading = self.reading
         while True:
-            tells = self._tells
+            told = self._told
             try:
-                asked: Optional[Asked] = await self._run(self.reading.ask)
-                return asked
+                return await self._next()
             except TellFirst:
-                if tells == self._tells:
-                    waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                    self._waiting.append(waiter)
-                    if not (await asyncio.wait([waiter], timeout=_SAY_AFTER_S))[0]:
-                        print(f"tunehost: {self.reading._waits_for()}: call tell or fail for each trial", file=sys.stderr)
-                    await waiter
+                # the host may end meanwhile, or somebody else may change what the experiment waits for
+                if not (await asyncio.wait([told], timeout=_SAY_AFTER_S))[0]:
+                    reading._say_what_waits()
 
     async def report(self, trial: Union[Asked, str], metrics: Metrics, iteration: Optional[int] = None) -> str:
         """See AskTell.report."""
@@ -405,9 +403,11 @@ class AsyncAskTell:
     async def close(self) -> None:
         """See AskTell.close."""
         await self._run(self.reading.close)
+        self._left.clear()
         self._tell()
 
     async def __aenter__(self) -> AsyncAskTell:
+        self._told = asyncio.get_running_loop().create_future()
         self._sync = await self._run(self._make)
         return self
 
@@ -422,21 +422,39 @@ class AsyncAskTell:
                 return
             yield trial
 
+    async def _next(self) -> Optional[Asked]:
+        """A trial that was left, or what AskTell.ask returns."""
+        if self._left:
+            return self._left.pop(0)
+        asks = asyncio.get_running_loop().run_in_executor(None, self.reading.ask)
+        try:
+            await asyncio.wait([asks])
+        except asyncio.CancelledError:
+            asks.add_done_callback(self._leave)
+            raise
+        return asks.result()
+
+    def _leave(self, asks: asyncio.Future[Optional[Asked]]) -> None:
+        """Keeps a trial for the next task that asks."""
+        trial = None if asks.cancelled() or asks.exception() else asks.result()
+        if trial:
+            self._left.append(trial)
+            self._tell()
+
     async def _ended(self, f: Any, *args: Any) -> Optional[str]:
-        ignored: Optional[str] = await self._run(f, *args)
-        self._tell()
-        return ignored
+        try:
+            ignored: Optional[str] = await self._run(f, *args)
+            return ignored
+        finally:  # also where the host is gone, which those who wait find out when they ask again
+            self._tell()
 
     async def _run(self, f: Any, *args: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(None, f, *args)
 
     def _tell(self) -> None:
         """Wakes those who wait for a trial."""
-        self._tells += 1
-        waiting, self._waiting = self._waiting, []
-        for waiter in waiting:
-            if not waiter.done():
-                waiter.set_result(None)
+        told, self._told = self._told, asyncio.get_running_loop().create_future()
+        told.set_result(None)
 
 
 def _differences(begun: Mapping[str, Any], given: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
@@ -496,13 +514,15 @@ class _Program:
         self._write(file)
 
     def request(self, request: Mapping[str, Any]) -> Dict[str, Any]:
-        """Sends a request and waits for its answer. Ctrl-C in between ends the session: the next answer would be that
-        of this request."""
+        """Sends a request and waits for its answer. Ctrl-C in between, or what another signal raises, ends the session: the
+        next answer would be that of this request."""
         assert self._child.stdout
         try:
             self._write(request)
             line = self._child.stdout.readline()
-        except KeyboardInterrupt:
+        except AskError:
+            raise
+        except BaseException:
             self.close()
             raise
         if not line:
@@ -571,6 +591,18 @@ def _modes(metric: Union[str, Mapping[str, str]], mode: Optional[str]) -> Dict[s
     if mode is None:
         raise AskError('AskTell has a metric and no mode: write mode="min" or mode="max"')
     return {metric: mode}
+
+
+def _whole(trials: Any) -> Optional[int]:
+    """How many trials the user wants, as a whole number."""
+    from .tune.config import whole
+
+    number = int(trials) if isinstance(trials, float) and trials.is_integer() else trials
+    try:
+        expected = "expected a whole number from 1 on, or -1 for no limit"
+        return None if trials is None else whole("trials", number, expected, -1, zero=False)
+    except ValueError as e:
+        raise AskError(str(e)) from None
 
 
 def _objectives(metrics: Mapping[str, str]) -> Dict[str, Any]:

@@ -19,9 +19,15 @@ class Hands:
         self._telling: Set[threading.Thread] = set()
 
     def take(self, trial: str) -> None:
-        """This thread asks for a trial, or reads its parameters."""
+        """This thread has asked for a trial."""
         with self._lock:
             self._having.setdefault(trial, set()).add(threading.current_thread())
+
+    def read(self, trial: str) -> None:
+        """This thread reads the parameters of a trial, whose result may be told already."""
+        with self._lock:
+            if trial in self._having:
+                self._having[trial].add(threading.current_thread())
 
     def give(self, trial: str) -> None:
         """This thread has told the result of a trial."""

@@ -181,6 +181,7 @@ export class Run {
     // A stop that requests a checkpoint first allows one more result, which is saved.
     const over = this.stopped.aborted && !this.#stopDir && !this.#meetsPause();
     if (this.killed.aborted || (over && !checkpoint)) {
+      await turn(); // code that catches this and goes on must not keep the process from ending
       throw this.#end();
     }
     this.#iteration = iteration || this.#iteration + 1;

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import threading
+import types
 
 import pytest
 
@@ -118,6 +119,29 @@ def test_a_program_that_was_killed_says_how_to_continue():
     with pytest.raises(tunehost.AskError, match=r"ended by signal 9 \(SIGKILL\); AskTell with the same arguments"):
         experiment.ask()
     experiment.close()
+
+
+def test_what_interrupts_a_request_ends_the_session(monkeypatch):
+    """Such as the handler of a signal: its answer would be taken for that of the next request."""
+
+    def interrupted():
+        raise TimeoutError("an alarm")
+
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", mode="min", trials=4, name="cut") as experiment:
+        with monkeypatch.context() as patched:
+            patched.setattr(experiment._program, "_child", Interrupted(experiment._program._child, interrupted))
+            with pytest.raises(TimeoutError, match="an alarm"):
+                experiment.ask()
+        with pytest.raises(tunehost.AskError, match="the session was closed: make another AskTell with the same name"):
+            experiment.ask()
+
+
+class Interrupted:
+    """A process whose answers are cut short."""
+
+    def __init__(self, child, readline):
+        self.stdin, self.wait = child.stdin, child.wait
+        self.stdout = types.SimpleNamespace(readline=readline, close=child.stdout.close)
 
 
 def test_grids_alone_end():
@@ -259,6 +283,13 @@ def test_a_thread_that_has_asked_tells_late(monkeypatch):
         threading.Thread(target=train).start()
         asked.wait()
         assert experiment.ask(wait=True) is None
+
+
+def test_trials_that_were_told_are_forgotten():
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=3, storage="none") as experiment:
+        trials = list_of(experiment)
+        assert len({trial.params["x"] for trial in trials}) == 3
+        assert experiment._hands._having == {}
 
 
 def test_asking_waits_for_seconds(unrelated):
@@ -434,6 +465,69 @@ def test_asyncio():
     assert len(set(done)) == 5 and status["counts"]["ERROR"] == 1
     with pytest.raises(tunehost.AskError, match="has not begun"):
         tunehost.AsyncAskTell({}, metric="loss", mode="min").reading
+
+
+def in_tasks(f, trials):
+    """Carries out f with a session of so many trials, within half a minute."""
+
+    async def main():
+        async with tunehost.AsyncAskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=trials, storage="none") as experiment:
+            return await asyncio.wait_for(f(experiment), 30)
+
+    return asyncio.run(main())
+
+
+def test_a_task_does_not_wait_for_a_program_that_is_gone(monkeypatch, capfd):
+    """Nobody tells anything any more then."""
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.3)
+
+    async def ask(experiment):
+        trial = await experiment.ask()
+        asks = asyncio.ensure_future(experiment.ask())
+        await asyncio.sleep(1)
+        assert not asks.done() and capfd.readouterr().err.count(f"waiting for the result of trial 0 ({trial.id})") == 1
+        os.kill(experiment.reading._program._child.pid, 9)
+        with pytest.raises(tunehost.AskError, match=r"ended by signal 9 \(SIGKILL\)"):
+            await asks
+
+    in_tasks(ask, trials=1)
+
+
+def test_a_task_that_is_cancelled_takes_no_trial(monkeypatch):
+    """Another task gets it, which waits already."""
+
+    async def ask(experiment):
+        entered, leaves, real = threading.Event(), threading.Event(), experiment.reading.ask
+
+        def slow():
+            found = real()
+            entered.set()
+            leaves.wait(30)
+            return found
+
+        with monkeypatch.context() as patched:
+            patched.setattr(experiment.reading, "ask", slow)
+            asks = asyncio.ensure_future(experiment.ask())
+            await asyncio.get_running_loop().run_in_executor(None, entered.wait, 30)
+        asks.cancel()
+        waits = asyncio.ensure_future(experiment.ask())
+        await asyncio.sleep(0.3)
+        assert asks.cancelled() and not waits.done()
+        leaves.set()
+        trial = await waits
+        await experiment.tell(trial, 1.0)
+        return trial.number, await experiment.ask()
+
+    assert in_tasks(ask, trials=1) == (0, None)
+
+
+@pytest.mark.parametrize("trials", ["5", 2.5, 0, True])
+@pytest.mark.parametrize("space", [SPACE, {"x": tune.grid_search([1, 2])}])
+def test_trials_that_are_no_number(space, trials):
+    with pytest.raises(tunehost.AskError, match="^trials is .*: expected a whole number from 1 on, or -1 for no limit"):
+        tunehost.AskTell(space, "loss", "min", trials=trials)
+    with tunehost.AskTell(space, "loss", "min", trials=2.0, storage="none") as experiment:
+        assert len(list_of(experiment)) == 2
 
 
 def test_nothing_is_kept():

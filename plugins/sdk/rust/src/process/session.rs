@@ -218,8 +218,16 @@ impl Given {
 
     /// Whether the run must end without another result. A stop that requests a checkpoint
     /// first allows one more, which is saved.
-    fn over(&self) -> Option<Halt> {
-        self.stop.filter(|_| !self.stop_saves)
+    fn over(&self, recorded: bool) -> Option<Halt> {
+        self.told(recorded).filter(|_| !self.stop_saves)
+    }
+
+    /// Why the run must end, as far as that is known: a stop may not be the answer yet.
+    fn told(&self, recorded: bool) -> Option<Halt> {
+        match self.killed {
+            true => self.halt(recorded),
+            false => self.stop,
+        }
     }
 
     /// The answer of a stop to the results so far. Without their record there is none, and a kill ends the wait for it.
@@ -289,7 +297,10 @@ impl Attempt<'_> {
     }
 
     fn answered(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Halt> {
-        let over = lock(&self.orders.given).over();
+        let over = {
+            let given = lock(&self.orders.given);
+            given.over(self.recorded(&given))
+        };
         if let Some(halt) = over.filter(|&halt| !self.meets_pause(halt)) {
             return Err(halt);
         }
@@ -301,6 +312,11 @@ impl Attempt<'_> {
             return Ok(()); // no decision is needed
         }
         self.obey(done, due, save)
+    }
+
+    /// Whether the results so far are recorded, so that a stop is an answer to them.
+    fn recorded(&self, given: &Given) -> bool {
+        !self.trial.confirms || self.reported <= given.granted
     }
 
     /// Whether a result meets an order to pause that the author's code has not heard of. It is like one that was sent
@@ -325,8 +341,7 @@ impl Attempt<'_> {
                 }
                 continue; // handle commands that arrived meanwhile
             }
-            let recorded = !self.trial.confirms || self.reported <= given.granted;
-            if let Some(halt) = given.halt(recorded) {
+            if let Some(halt) = given.halt(self.recorded(&given)) {
                 given.stop_saves = false;
                 return Err(halt);
             }
@@ -346,7 +361,8 @@ impl Carrier for Attempt<'_> {
     }
 
     fn stopped(&self) -> Option<Halt> {
-        lock(&self.orders.given).stop
+        let given = lock(&self.orders.given);
+        given.told(self.recorded(&given))
     }
 
     fn log(&mut self, line: &str) {
@@ -383,6 +399,22 @@ mod tests {
                     return Err(Box::new(Around(stopped)));
                 }
             }
+        }
+    }
+
+    /// Runs ahead by a result, waits, and remembers what it is told then.
+    struct Ahead {
+        go: Mutex<std::sync::mpsc::Receiver<()>>,
+        told: Mutex<Vec<Option<Halt>>>,
+    }
+
+    impl Trainable for Ahead {
+        fn train(&self, run: &mut Run) -> Result<()> {
+            run.report(Report::new(&[("loss", 1.0)]))?;
+            lock(&self.go).recv()?;
+            let told = vec![run.stopped(), run.report(Report::new(&[("loss", 2.0)])).err()];
+            *lock(&self.told) = told;
+            Ok(())
         }
     }
 
@@ -484,6 +516,27 @@ mod tests {
             assert!(matches!(next(&mut said), Said::Ended { error, .. } if error.is_empty()));
             assert_eq!(*lock(&trainable.0), Some(want));
         }
+    }
+
+    // B-080
+    #[test]
+    fn a_stop_of_which_the_record_is_unknown_is_no_answer_after_a_kill() {
+        let (go, wait) = std::sync::mpsc::channel();
+        let trainable = Arc::new(Ahead { go: Mutex::new(wait), told: Mutex::default() });
+        let (out, mut said) = mpsc::channel(10);
+        let session = Session::new(trainable.clone(), out);
+        let ahead = |w: &mut Writer| {
+            w.uint(14, 5);
+            w.flag(21, true);
+        };
+        session.order(&command(1, |w| w.nested(3, ahead))).unwrap();
+        assert!(matches!(next(&mut said), Said::Started { .. }));
+        assert!(matches!(next(&mut said), Said::Result(_)));
+        session.order(&command(4, |w| w.flag(6, true))).unwrap();
+        session.order(&command(5, |_| {})).unwrap();
+        go.send(()).unwrap();
+        assert!(matches!(next(&mut said), Said::Ended { error, .. } if error.is_empty()));
+        assert_eq!(*lock(&trainable.told), [Some(Halt::Killed); 2]);
     }
 
     #[test]
