@@ -298,10 +298,10 @@ func (r *run) tell(c train.Command) {
 
 // Leave is called when the host is told to end. If something waits for room when the time is over that a trial has to
 // end, as a checkpoint on a full disk, the host fails: its trials continue from their last checkpoints, and nobody has
-// to make room before the host ends. What is not saved by then is given up.
+// to make room before the host ends. A save that makes no progress for so long is given up.
 func (t *Driver) Leave() {
 	t.Clock.AfterFunc(t.Grace, t.failWithoutRoom)
-	t.saving.leave(t.Grace, func(f func()) { t.Clock.AfterFunc(t.Grace, f) })
+	t.saving.leave(t.Grace, func(f func()) { t.Clock.AfterFunc(max(t.Grace, leastStill), f) })
 }
 
 func (t *Driver) failWithoutRoom() {
