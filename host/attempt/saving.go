@@ -255,6 +255,7 @@ func (t *Driver) failSave(no core.TrialNo, attempt uint32, e life.SaveImpossible
 	for _, r := range []*run{t.runs[no], t.exporting[no]} {
 		if r != nil && r.Attempt == attempt {
 			t.apply(r, e)
+			r.saveOver()
 			return
 		}
 	}
