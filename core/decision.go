@@ -165,9 +165,10 @@ func (m *Machine) heldByUser(no TrialNo) bool {
 // resume queues a paused trial; one that is about to pause is queued after that.
 func (m *Machine) resume(no TrialNo, front bool) {
 	t := m.trial(no)
-	if t.state == Running && t.live != 0 && m.lives[t.live-1].pausing() {
+	if t.state == Running && t.live != 0 {
 		l := &m.lives[t.live-1]
-		l.restart, l.alone, l.held = true, false, notHeld
+		l.restart = l.restart || l.pausing()
+		l.alone, l.held = false, notHeld // also if its attempt is about to fail
 		return
 	}
 	if t.state != Paused {

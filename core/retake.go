@@ -45,7 +45,7 @@ func (m *Machine) retaken(no TrialNo) {
 // before it had ended, and reports whether it does. A trial that the user ends, or that ends with the
 // experiment, stays ended.
 func (m *Machine) runsAgain(no TrialNo, l *live, e *AttemptEnded) bool {
-	why, ends := l.ending(e)
+	why, ends := m.endedAs(no, l, e)
 	cut := l.cut && m.cutOff(l, why)
 	if !ends || !l.missing && !cut {
 		return false
@@ -126,15 +126,15 @@ func (m *Machine) stopAgain(e *ResultReported) {
 	}
 }
 
-// ending reports whether the end of the attempt is that of its trial, and which rule or decision has
+// endedAs reports whether the end of the attempt is that of its trial, and which rule or decision has
 // stopped it.
-func (l *live) ending(e *AttemptEnded) (why Cause, ends bool) {
+func (m *Machine) endedAs(no TrialNo, l *live, e *AttemptEnded) (why Cause, ends bool) {
 	switch {
 	case l.intent == toStop:
 		return l.cause, true
-	case l.intent == toFail && l.stop.Kind != CauseNone:
-		return l.stop, true
-	case l.intent == toFail, !e.well():
+	case l.intent == toFail:
+		return m.stoppedAnyway(no)
+	case !e.well():
 		return Cause{}, false
 	case l.verdict == Stop:
 		return scheduled(l.why), true

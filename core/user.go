@@ -42,7 +42,7 @@ func (e *UnpauseRequested) apply(m *Machine) {
 func (m *Machine) pausedWithAll(no TrialNo) bool {
 	if m.trial(no).state == Running {
 		l := m.liveOf(no)
-		return l.intent == toHold && !l.alone
+		return l.intent == toHold && !l.alone || l.held == heldWithAll
 	}
 	return m.trial(no).held == heldWithAll
 }

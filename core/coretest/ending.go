@@ -29,9 +29,17 @@ func (t *account) warned(why core.Cause) {
 	if why.Then == core.ThenNothing {
 		return
 	}
-	t.orders = 0
+	t.orders, t.toPause = 0, false
 	if t.end.cut = false; t.stops() && !t.end.again {
 		t.end.again, t.end.at = true, t.iteration
+	}
+}
+
+// timeIsUp enters that the time of a trial has stopped it, which nobody says if it was told to end already.
+func (a *audit) timeIsUp(e core.Event, t *account, v core.View) {
+	limit := a.spec.Stop.TimeNS
+	if _, ticks := e.(*core.Ticked); ticks && t.live && limit > 0 && v.TrainNS >= limit {
+		t.end.stopped = true
 	}
 }
 

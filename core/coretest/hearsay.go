@@ -188,6 +188,7 @@ func (t *account) take(e *core.ResultReported, iteration uint64) {
 // compare checks a trial's row against its account.
 func (a *audit) compare(e core.Event, t *account) error {
 	v := a.m.View(t.no)
+	a.timeIsUp(e, t, v)
 	if t.result != nil && !t.last && !v.Stopping && !t.judged {
 		return errors.New("its result was lost")
 	}

@@ -57,6 +57,8 @@ func (w *World) actOrderly() []core.Event {
 		return w.hostEvents()
 	case slices.Contains(w.nodes, false):
 		return w.nodeBack()
+	case w.timer > 0 && w.timer <= w.at: // an idle caller offers again and again
+		return w.tick()
 	}
 	if events := w.somebody(); events != nil {
 		return events
@@ -99,7 +101,7 @@ func (w *World) judge() []core.Event {
 }
 
 func (w *World) tick() []core.Event {
-	w.at = max(w.at, w.timer)
+	w.at, w.timer = max(w.at, w.timer), 0
 	return []core.Event{&core.Ticked{}}
 }
 
@@ -244,13 +246,20 @@ func (w *World) saves(p *proc) []core.Event {
 		w.gone(p)
 	}
 	if w.wrong() || x.iteration == never {
-		return []core.Event{&core.SaveFailed{Trial: p.trial, Attempt: p.attempt, ID: x.id, Error: "disk full"}}
+		return []core.Event{&core.SaveFailed{Trial: p.trial, Attempt: p.attempt, ID: x.id, Error: "disk full",
+			GivenUp: w.interrupted() && !x.memory && w.one(2)}}
 	}
 	if x.memory && !w.one(6) { // sometimes there is no room in memory
 		return []core.Event{&core.StateHeld{Trial: p.trial, Attempt: p.attempt, ID: x.id, Iteration: x.iteration}}
 	}
 	return []core.Event{&core.CheckpointSaved{Trial: p.trial, Attempt: p.attempt, ID: x.id, Iteration: x.iteration,
 		Bytes: w.r.Int64N(3)}}
+}
+
+// interrupted reports whether the host was told to end, so that it may give saves up.
+func (w *World) interrupted() bool {
+	as, _ := w.M.Ending()
+	return as == core.InterruptedByUser
 }
 
 // leaves ends the attempt without an error, after the save that came with the stop.

@@ -11,6 +11,8 @@ type orderBook struct {
 	toEnd   bool // by its scheduler or its user
 	toPause bool // by its user, who was told that it will
 	wasHeld bool // before the event
+	mayHold bool // the user has paused it, and has not resumed it since
+	alone   bool // by itself, perhaps, so that it may not continue with the experiment
 }
 
 // beforeOrders enters the orders of an event.
@@ -34,12 +36,24 @@ func (a *audit) beforeOrders(e core.Event) {
 		for _, t := range a.trials {
 			if e.All || t.no == e.Trial {
 				t.toPause = t.toPause || pausable(a.m.View(t.no))
+				t.mayHold, t.alone = true, t.alone || !e.All
 			}
 		}
 	case *core.UnpauseRequested:
 		for _, t := range a.trials {
 			t.toPause = t.toPause && !e.All && t.no != e.Trial
+			t.resumed(e)
 		}
+	}
+}
+
+// resumed enters that the user resumes a trial, or the experiment.
+func (t *account) resumed(e *core.UnpauseRequested) {
+	switch {
+	case e.All:
+		t.mayHold = t.mayHold && t.alone
+	case t.no == e.Trial:
+		t.mayHold, t.alone = false, false
 	}
 }
 
@@ -62,6 +76,8 @@ func (a *audit) obeyed(e core.Event, t *account, v core.View) error {
 		return errors.New("it was ordered to end, and is " + v.State.String())
 	case t.toPause && !v.Held:
 		return errors.New("the user has paused it, and it is " + v.State.String())
+	case v.Held && !t.mayHold:
+		return errors.New("the user has resumed it, or has never paused it, and it is " + v.State.String())
 	case t.wasHeld && !v.Held && !user:
 		return errors.New("the user has paused it, and something else resumed it")
 	}

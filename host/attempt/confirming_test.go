@@ -45,3 +45,29 @@ func TestAnswerFollowsRecord(t *testing.T) {
 		})
 	}
 }
+
+// A trainable ends once its last result is answered: a checkpoint of that is saved before, or known to fail.
+func TestLastSaveBeforeAnswer(t *testing.T) {
+	for how, answer := range map[string]func(*Driver, *scripted){
+		"saved":      func(_ *Driver, p *scripted) { p.say <- []train.Event{{Kind: train.Saved, Run: 1}} },
+		"impossible": func(x *Driver, _ *scripted) { x.cannotSave(0, 1, 1, "no folder") },
+	} {
+		t.Run(how, func(t *testing.T) {
+			x, p := trains(t, clocktest.New(50), func(o *Options) { o.Saved = func(string) {} })
+			p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score", Value: 1}}}}
+			testplace.Soon(t, "the result", func() bool { return len(x.Inbox.Take(nil)) > 0 })
+			x.Put(Work{Recorded: Recorded{Attempt: 1, Done: true, Saves: true}})
+			x.Put(Work{Action: core.SaveAttempt{Attempt: 1, ID: 1, Iteration: 1}, Dir: x.Storage.Trial("0")})
+			x.Flush()
+			testplace.Soon(t, "the order to save", func() bool { return p.told(train.Save) })
+			if p.told(train.Continue) {
+				t.Error("it is answered before")
+			}
+			answer(x, p)
+			testplace.Soon(t, "the answer", func() bool { return p.told(train.Continue) })
+			if got := p.last(train.Continue).Credits; got != 1 {
+				t.Errorf("%d credits", got)
+			}
+		})
+	}
+}

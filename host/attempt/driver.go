@@ -138,6 +138,7 @@ type Recorded struct {
 	Trial   core.TrialNo
 	Attempt uint32
 	Done    bool // it is the last result
+	Saves   bool // the trainable is asked for a checkpoint of it
 }
 
 // worker is a process of the trainable.
@@ -190,6 +191,8 @@ type undecided struct {
 	awaited uint64 // the last result that waits for a decision; it waits from the time since on
 	since   time.Time
 	watched bool // a timer for the decision is running
+	// saveFirst: the last result is answered once its checkpoint is saved.
+	saveFirst bool
 }
 
 // withheld are the events of a run that has ended, while the rest of its output is awaited.
@@ -221,7 +224,7 @@ func (t *Driver) Run(ctx context.Context) {
 
 func (t *Driver) do(ctx context.Context, w Work) {
 	if x := w.Recorded; x.Attempt > 0 {
-		t.with(x.Trial, x.Attempt, func(r *run) { r.recorded(x.Done) })
+		t.with(x.Trial, x.Attempt, func(r *run) { r.recorded(x) })
 		return
 	}
 	switch a := w.Action.(type) {
@@ -275,11 +278,24 @@ func (t *Driver) with(no core.TrialNo, attempt uint32, f func(*run)) bool {
 	return true
 }
 
-// recorded counts a result in the record. The core answers all but the last one and those that meet a stop.
-func (r *run) recorded(done bool) {
+// recorded counts a result in the record. The core answers all but the last one and those that meet a stop. A trainable
+// that has the answer to its last result ends, so a checkpoint of that comes first.
+func (r *run) recorded(x Recorded) {
 	r.Recorded()
-	if done || r.StopSent() {
+	switch {
+	case x.Done && x.Saves:
+		r.saveFirst = true
+	case x.Done || r.StopSent():
 		r.credit(r.Confirm())
+	}
+}
+
+// saveOver answers the last result, which has waited for its checkpoint.
+func (r *run) saveOver() {
+	if r.saveFirst && r.worker != nil {
+		r.saveFirst = false
+		r.credit(r.Confirm())
+		r.worker.send()
 	}
 }
 
@@ -298,10 +314,10 @@ func (r *run) tell(c train.Command) {
 
 // Leave is called when the host is told to end. If something waits for room when the time is over that a trial has to
 // end, as a checkpoint on a full disk, the host fails: its trials continue from their last checkpoints, and nobody has
-// to make room before the host ends. What is not saved by then is given up.
+// to make room before the host ends. A save that makes no progress for so long is given up.
 func (t *Driver) Leave() {
 	t.Clock.AfterFunc(t.Grace, t.failWithoutRoom)
-	t.saving.leave(t.Grace, func(f func()) { t.Clock.AfterFunc(t.Grace, f) })
+	t.saving.leave(t.Grace, func(f func()) { t.Clock.AfterFunc(max(t.Grace, leastStill), f) })
 }
 
 func (t *Driver) failWithoutRoom() {

@@ -54,6 +54,7 @@ func (t *Driver) handleEvent(r *run, e *train.Event) {
 			Values: t.values(r, e.Values)})
 	case train.Saved:
 		t.apply(r, life.Saved{Iteration: e.Iteration, Error: errorText(e), Full: diskspace.SaysFull(e.Error)})
+		r.saveOver()
 	case train.Exported:
 		t.apply(r, life.Exported{Format: e.Format, Error: errorText(e)})
 	case train.Ended:

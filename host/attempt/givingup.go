@@ -13,15 +13,19 @@ import (
 	"github.com/tunehost/tunehost/host/storage/diskspace"
 )
 
-// A host that is told to end does not wait for ever for what it saves: a save has the grace, from when the host is told
-// or from when it begins. Nobody sends a second signal where a batch system or a timeout sends the first.
+// A host that is told to end does not wait for ever for what it saves: a save that does not get on within the grace is
+// given up. Nobody sends a second signal where a batch system or a timeout sends the first. A save that gets on is
+// waited for, however long it takes: what is given up is lost, while the next host completes what a killed one leaves.
+
+// leastStill is the least time without progress after which a save is given up, also without a grace.
+const leastStill = time.Second
 
 // saves are the saves in progress.
 type saves struct {
 	sync.WaitGroup // of goroutines that save
 	turns
 	mu    sync.Mutex
-	grace func(func()) // calls a function when the grace is over; nil: the host was not told to end
+	after func(func()) // calls a function when a grace is over; nil: the host was not told to end
 	now   map[*storage.Saving]save
 }
 
@@ -35,7 +39,7 @@ type save struct {
 type givenUpError struct{ grace time.Duration }
 
 func (e *givenUpError) Error() string {
-	return fmt.Sprintf("the host was told to end, and saving took longer than stop_grace (%v)", e.grace)
+	return fmt.Sprintf("the host was told to end, and saving has made no progress for stop_grace (%v)", e.grace)
 }
 
 func givenUp(err error) bool {
@@ -53,8 +57,8 @@ func (s *saves) begin(no core.TrialNo, grace time.Duration) (x *storage.Saving, 
 		s.now = map[*storage.Saving]save{}
 	}
 	s.now[x] = save{no, giveUp}
-	if s.grace != nil {
-		s.grace(func() { giveUp(&givenUpError{grace}) })
+	if s.after != nil {
+		s.watch(x, grace, 0)
 	}
 	return x, func() {
 		s.mu.Lock()
@@ -64,17 +68,37 @@ func (s *saves) begin(no core.TrialNo, grace time.Duration) (x *storage.Saving, 
 	}
 }
 
-// leave gives up what is not saved within the grace.
+// leave gives up what does not get on within the grace from now on.
 func (s *saves) leave(grace time.Duration, after func(func())) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.grace != nil {
+	if s.after != nil {
 		return
 	}
-	s.grace = after
-	for _, x := range s.now {
-		after(func() { x.giveUp(&givenUpError{grace}) })
+	s.after = after
+	for x := range s.now {
+		mark, _ := x.Stands(0)
+		s.watch(x, grace, mark)
 	}
+}
+
+// watch gives a save up if it stands at the mark when the grace is over, and watches it on if it does not. It needs
+// s.mu.
+func (s *saves) watch(x *storage.Saving, grace time.Duration, mark int64) {
+	s.after(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		save, there := s.now[x]
+		if !there {
+			return
+		}
+		now, stands := x.Stands(mark)
+		if stands {
+			save.giveUp(&givenUpError{grace})
+			return
+		}
+		s.watch(x, grace, now)
+	})
 }
 
 // of returns how far the slowest save of a trial is; total is 0 if none is known to take long.
@@ -105,7 +129,8 @@ func (t *Driver) sayProgress(no core.TrialNo, s *storage.Saving, pause time.Dura
 			return
 		}
 		if done, total := s.Progress(); total > 0 {
-			t.Log.Warn(fmt.Sprintf("trial %d saves a checkpoint, %s", no, storage.Share(done, total)))
+			t.Log.Counted("slow save", fmt.Sprint(no), fmt.Sprintf("trial %d saves a checkpoint, %s", no,
+				storage.Share(done, total)), saySlow)
 		}
 		pause *= 3
 		cancel = t.Clock.AfterFunc(pause, say)
@@ -119,6 +144,10 @@ func (t *Driver) sayProgress(no core.TrialNo, s *storage.Saving, pause time.Dura
 		over = true
 		cancel()
 	}
+}
+
+func saySlow(n int) string {
+	return fmt.Sprintf("checkpoints of %d trials took longer than %v to save; host.log has them", n, slowSave)
 }
 
 // cannotKeep reports that a checkpoint was not kept, and removes what is left of one that was given up.

@@ -22,7 +22,7 @@ func (endless) Commit(x Item, _ storage.Manifest) (int64, error) {
 	return 0, x.Saving.Err()
 }
 
-// A host that is told to end gives up a checkpoint that is not complete within the grace, whether it began before or
+// A host that is told to end gives up a checkpoint that does not get on within the grace, whether it began before or
 // after that, and removes what is left of it.
 func TestEndlessSave(t *testing.T) {
 	for how, late := range map[string]bool{"begun before": false, "begun after": true} {
@@ -57,5 +57,42 @@ func TestEndlessSave(t *testing.T) {
 				t.Errorf("left: %v, %v", list, err)
 			}
 		})
+	}
+}
+
+// A save that gets on is not given up, however many graces it takes: neither while it counts bytes nor while the kernel
+// or a node is at work.
+func TestSaveThatGetsOn(t *testing.T) {
+	var s saves
+	var timers []func()
+	s.leave(time.Second, func(f func()) { timers = append(timers, f) })
+	x, end := s.begin(0, time.Second)
+	graceOver := func() {
+		now := timers
+		timers = nil
+		for _, f := range now {
+			f()
+		}
+	}
+	atWork := func() {}
+	for _, step := range []func(){
+		func() { _, _ = x.Write([]byte("data")) },
+		func() { atWork = x.Unseen() },
+		func() {},
+		func() { atWork() },
+	} {
+		step()
+		if graceOver(); x.Err() != nil {
+			t.Fatal(x.Err())
+		}
+	}
+	if graceOver(); !givenUp(x.Err()) {
+		t.Errorf("without progress: %v", x.Err())
+	}
+	end()
+	_, end = s.begin(0, time.Second)
+	end()
+	if graceOver(); len(timers) > 0 {
+		t.Error("a save that is over is still watched")
 	}
 }

@@ -166,11 +166,11 @@ func (t *Driver) commit(x Item, m storage.Manifest, take func(Item) error) {
 func (t *Driver) keep(dir string, id uint32, m *storage.Manifest, make func(*storage.Saving) (bytes int64, err error)) {
 	no := core.TrialNo(m.Trial)
 	before, next := t.saving.take(no)
-	s, over := t.saving.begin(no, t.Grace)
 	t.saving.Go(func() {
 		defer next()
-		defer over()
 		<-before
+		s, over := t.saving.begin(no, t.Grace)
+		defer over()
 		started := t.Clock.Now()
 		defer t.sayProgress(no, s, slowSave)()
 		bytes, err := make(s)
@@ -255,6 +255,7 @@ func (t *Driver) failSave(no core.TrialNo, attempt uint32, e life.SaveImpossible
 	for _, r := range []*run{t.runs[no], t.exporting[no]} {
 		if r != nil && r.Attempt == attempt {
 			t.apply(r, e)
+			r.saveOver()
 			return
 		}
 	}

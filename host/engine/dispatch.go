@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/tunehost/tunehost/core"
+import (
+	"slices"
+
+	"github.com/tunehost/tunehost/core"
+)
 
 // do passes an action to the port that carries it out.
 func (l *Engine) do(a core.Action) {
@@ -32,10 +36,13 @@ func (l *Engine) do(a core.Action) {
 	}
 }
 
-// confirm says that a result is in the record.
-func (l *Engine) confirm(r *core.ResultReported) {
+// confirm says that a result is in the record, and that it led to these actions.
+func (l *Engine) confirm(r *core.ResultReported, actions []core.Action) {
 	if x, ok := l.Executor.(Confirmer); ok {
-		x.Recorded(r)
+		x.Recorded(r, slices.ContainsFunc(actions, func(a core.Action) bool {
+			save, is := a.(core.SaveAttempt)
+			return is && save.Trial == r.Trial
+		}))
 	}
 }
 

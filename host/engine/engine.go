@@ -251,7 +251,7 @@ func (l *Engine) apply(b []byte) error {
 		x.Applied(s.Event)
 	}
 	if r, ok := s.Event.(*core.ResultReported); ok {
-		l.confirm(r)
+		l.confirm(r, s.Actions)
 	}
 	l.Publisher.Hear(s)
 	for _, a := range s.Actions {

@@ -57,8 +57,9 @@ type Executor interface {
 
 // Confirmer is an Executor whose trials wait for the record of their results.
 type Confirmer interface {
-	// Recorded is called for each result that is in the record, before the resulting actions.
-	Recorded(*core.ResultReported)
+	// Recorded is called for each result that is in the record, before the resulting actions. saves says that the
+	// trial is asked for a checkpoint of it.
+	Recorded(r *core.ResultReported, saves bool)
 }
 
 // Granter asks an engine, such as a cluster's queue, for leases. The engine's answers go to the inbox.

@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/agent/link"
 	"github.com/tunehost/tunehost/host/hosttest"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
@@ -37,6 +38,26 @@ func TestOnNodes(t *testing.T) {
 	hosttest.CheckReplay(t, x.dir, plugged)
 	if e.held() != 0 || e.begun == 0 {
 		t.Errorf("%d leases are held; %d agents were started", e.held(), e.begun)
+	}
+}
+
+// B-050: a trial on a node does not end before its last checkpoint is saved, though the node is asked for the folder
+// after the result is recorded.
+func TestLastCheckpointOnNodes(t *testing.T) {
+	t.Parallel()
+	x, _ := onNodes(t, `
+version: 1
+objective: {metric: accuracy, mode: max}
+trainable: {plugin: digits}
+space: {epochs: 1, lr: {uniform: [0.01, 0.1]}}
+checkpoint: {at_end: true}
+trials: 4
+`)
+	x.run(t, 0)
+	for _, dir := range x.trials(t) {
+		if _, err := storage.CheckCheckpoint(storage.CheckpointDir(dir, 1), true); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -110,6 +110,12 @@ type sealer struct {
 	saving *Saving
 }
 
+// sync is sync of the disk, which may take long after much was written.
+func (s *sealer) sync(path string) error {
+	defer s.saving.Unseen()()
+	return s.disk.sync(path)
+}
+
 func (s *sealer) seal() (files []File, err error) {
 	top := filepath.Join(s.dir, contents)
 	if s.root, err = nolink.OpenRoot(top); err != nil {

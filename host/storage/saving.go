@@ -10,7 +10,9 @@ import (
 // Saving is a save in progress: others see how far it is, and can give it up.
 type Saving struct {
 	until       context.Context
-	done, total atomic.Int64
+	done, total atomic.Int64 // bytes of this step
+	moved       atomic.Int64 // bytes of all steps
+	unseen      atomic.Int64 // steps at work that count no bytes
 }
 
 // unwatched is a save that nobody looks at.
@@ -20,7 +22,29 @@ var unwatched *Saving
 func NewSaving(until context.Context) *Saving { return &Saving{until: until} }
 
 // Progress returns how many bytes of how many are read and written. total is 0 until it is known.
-func (s *Saving) Progress() (done, total int64) { return s.done.Load(), s.total.Load() }
+func (s *Saving) Progress() (done, total int64) {
+	total = s.total.Load()
+	return min(s.done.Load(), total), total // a file that is compared with another is read twice
+}
+
+// Stands reports whether the save has not got on since the mark, which Stands returned before; 0 is its beginning.
+func (s *Saving) Stands(mark int64) (now int64, stands bool) {
+	now = s.moved.Load()
+	return now, now == mark && s.unseen.Load() == 0
+}
+
+// Unseen says that the save gets on without counting bytes, until over is called: the kernel writes a file to the disk,
+// or a node writes to the storage.
+func (s *Saving) Unseen() (over func()) {
+	if s == nil {
+		return func() {}
+	}
+	s.unseen.Add(1)
+	return func() {
+		s.moved.Add(1)
+		s.unseen.Add(-1)
+	}
+}
 
 // Write counts bytes that were read or written.
 func (s *Saving) Write(b []byte) (int, error) {
@@ -28,6 +52,7 @@ func (s *Saving) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	s.done.Add(int64(len(b)))
+	s.moved.Add(int64(len(b)))
 	return len(b), s.Err()
 }
 

@@ -63,3 +63,52 @@ func TestProgressOfASave(t *testing.T) {
 		t.Errorf("%d of %d, not %d", done, total, want)
 	}
 }
+
+// Where a file is compared with another one that has the same content, no more is done than there is to do.
+func TestProgressOfASharedFile(t *testing.T) {
+	t.Parallel()
+	d, dir := trial(t)
+	for id := range uint32(2) {
+		stage(t, dir, id+1, map[string][]byte{"w": make([]byte, minShared)})
+		s := NewSaving(t.Context())
+		if _, err := d.During(s).Commit(dir, id+1, Manifest{}); err != nil {
+			t.Fatal(err)
+		}
+		if done, total := s.Progress(); done != minShared || total != minShared {
+			t.Errorf("%d: %d of %d", id+1, done, total)
+		}
+	}
+}
+
+// watchedDisk sees whether a save stands while it waits for the disk.
+type watchedDisk struct {
+	realDisk
+	saving *Saving
+	stands bool
+}
+
+func (d *watchedDisk) sync(path string) error {
+	if filepath.Base(path) == "w" {
+		mark, _ := d.saving.Stands(0)
+		_, d.stands = d.saving.Stands(mark)
+	}
+	return d.realDisk.sync(path)
+}
+
+// A save that waits for the disk gets on.
+func TestSyncIsProgress(t *testing.T) {
+	t.Parallel()
+	d, dir := trial(t)
+	stage(t, dir, 1, map[string][]byte{"w": weights(1)})
+	on := &watchedDisk{saving: NewSaving(t.Context()), stands: true}
+	if _, err := d.During(on.saving).commit(on, dir, 1, Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	if on.stands {
+		t.Error("it stands")
+	}
+	mark, _ := on.saving.Stands(0)
+	if _, stands := on.saving.Stands(mark); !stands {
+		t.Error("it gets on after its end")
+	}
+}

@@ -3,6 +3,7 @@ package nodefiles
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 
@@ -56,6 +57,7 @@ func (f *Files) Take(x attempt.Item, path string, quick bool) (done bool, err er
 		}
 		return true, f.takeParts(x, path)
 	}
+	defer x.Saving.Unseen()() // the node moves or copies it
 	if _, err = f.ask(s, message.Files{Op: message.OpTake, Trial: trialOf(x.Dir), ID: x.ID, Path: path}); err != nil {
 		return true, err
 	}
@@ -207,7 +209,7 @@ func (f *Files) getOnce(x attempt.Item, s link.Session, want message.Files, fold
 	}
 	defer conn.Close()
 	defer x.Saving.AtEnd(func() { _ = conn.Close() })()
-	_, err = tree.Receive(conn, folder, f.warnLarge)
+	_, err = tree.Receive(io.TeeReader(conn, x.Saving), folder, f.warnLarge)
 	return err
 }
 

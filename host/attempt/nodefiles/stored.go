@@ -294,6 +294,7 @@ func (f *Files) saveOnNode(x attempt.Item, folder string, p *part) {
 		want := message.Store{Op: message.OpSave, Folder: folder, Trial: trialOf(x.Dir), Path: from}
 		p.err = f.use(p.session, want, func(conn net.Conn) (err error) {
 			defer x.Saving.AtEnd(func() { _ = conn.Close() })()
+			defer x.Saving.Unseen()() // the node gives it up if nothing moves
 			p.files, err = message.ReadStored(conn)
 			return err
 		})

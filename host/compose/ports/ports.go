@@ -129,8 +129,9 @@ func (p *executor) Do(a core.Action) {
 }
 
 // Recorded implements engine.Confirmer.
-func (p *executor) Recorded(r *core.ResultReported) {
-	p.training.Put(attempt.Work{Recorded: attempt.Recorded{Trial: r.Trial, Attempt: r.Attempt, Done: r.Done}})
+func (p *executor) Recorded(r *core.ResultReported, saves bool) {
+	p.training.Put(attempt.Work{Recorded: attempt.Recorded{Trial: r.Trial, Attempt: r.Attempt, Done: r.Done,
+		Saves: saves}})
 }
 
 // Flush implements engine.Executor.
