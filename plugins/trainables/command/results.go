@@ -115,7 +115,7 @@ func (r *results) tooLong(line []byte, size int) {
 		r.warn("cut", "%s", text)
 		return
 	}
-	r.explain("lost", "%s", text)
+	r.explain("cut", "%s", text)
 	r.first("none")
 }
 
