@@ -83,7 +83,7 @@ const silence = time.Minute
 
 func (c *eager) AfterFunc(d time.Duration, f func()) func() bool {
 	if d == slowCall || d == silence {
-		return c.byHand.AfterFunc(d, f)
+		return func() bool { return true }
 	}
 	c.pass(d)
 	return time.AfterFunc(0, f).Stop
