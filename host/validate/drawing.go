@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -13,23 +12,53 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// draws is how many points computable tries.
-const draws = 8
+// Numbers of draws.
+const (
+	draws      = 8   // of points with which something is tried
+	manyDraws  = 500 // of points that computable looks at
+	everyPoint = 100 // points of the user that computable looks at
+)
 
-// computable tries to compute the parameters that are expressions, at points of the space. It returns an error if that
-// fails at each of them; where it fails depends on the other parameters, at some.
-func computable(e *config.Experiment) (err error) {
-	for n := range uint64(draws) {
-		draw := seeds.For(0, seeds.Suggestion, n)
-		p, drawn := e.Space.Sample(space.NewRand(draw))
-		if drawn != nil {
-			return nil // hardly any point is allowed: another check says so
-		}
-		if _, err = e.Prune(p).Resolve(draw); err == nil || errors.Is(err, config.ErrRefused) {
-			return nil
+// computable computes the parameters that are expressions, at points of the space. It returns an error if that fails at
+// one: the experiment would end at such a trial (B-108).
+func computable(e *config.Experiment) error {
+	for i, p := range e.Points[:min(len(e.Points), everyPoint)] {
+		draw := seeds.For(0, seeds.Point, uint64(i))
+		if err := computableAt(e, e.Space.Complete(p.Given, e.Space.Draw(space.NewRand(draw))), draw); err != nil {
+			return err
 		}
 	}
-	return err
+	if onlyPoints(e) {
+		return nil
+	}
+	for n := range uint64(manyDraws) {
+		draw := seeds.For(0, seeds.Suggestion, n)
+		if err := computableAt(e, drawn(e, n, draw), draw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func computableAt(e *config.Experiment, p space.Point, draw uint64) error {
+	if p == nil || !e.Space.Holds(p) {
+		return nil
+	}
+	return e.Uncomputable(p, draw)
+}
+
+// drawn returns a point of the space, or nil: hardly any is allowed, which another check says. Only the first are drawn
+// until the constraints hold, which may take long.
+func drawn(e *config.Experiment, n, draw uint64) space.Point {
+	rng := space.NewRand(draw)
+	if n >= draws {
+		return e.Space.Complete(e.Space.Draw(rng))
+	}
+	p, err := e.Space.Sample(rng)
+	if err != nil {
+		return nil
+	}
+	return p
 }
 
 // trainable asks a bundled trainable whether it could train with parameters of the space. It returns an error if that
