@@ -215,8 +215,8 @@ func TestRandomConstraints(t *testing.T) {
 		"b: {sample: 'uniform(0, 1)'}}\nconstraints: b > 0.5",
 		"b: {sample: 'uniform(0, 1)'}}\nconstraints: b > 0.99",
 		"a: {grid: [1, 2]}, b: {sample: 'uniform(0, 1)'}}\nconstraints: b > 0.99",
-		"a: {grid: [1, 2]}}\nconstraints: '[1].exists(x, a == 1)'",
-		"a: {grid: [1, 2]}}\nconstraints: '[1].exists(x, a == 2)'",
+		"a: {grid: [1, 2]}}\nconstraints: '[1].exists(x, a == 1 && u < 2.0)'",
+		"a: {grid: [1, 2]}}\nconstraints: '[1].exists(x, a == 2 && u < 2.0)'",
 	} {
 		e, err := config.Parse("e", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+
 			"trainable: {command: [a]}\n"+
