@@ -97,10 +97,12 @@ func (x *Existing) Resolve(seed uint64) ([]byte, error) {
 	if _, err := x.compute(seed); err != nil {
 		return nil, err
 	}
-	if err := x.refused(); err != nil {
-		return nil, err
-	}
 	e, v := x.experiment, x.values
+	for _, c := range e.Constraints {
+		if err := e.broken(c, v); err != nil {
+			return nil, err
+		}
+	}
 	for _, c := range e.Constants {
 		v.Params[c.Name] = e.scope.Constants[c.Name]
 	}
@@ -116,16 +118,6 @@ func (x *Existing) compute(seed uint64) (failed *Derived, err error) {
 		}
 	}
 	return nil, nil
-}
-
-// refused returns [ErrRefused] if the values break a constraint, or why that cannot be evaluated.
-func (x *Existing) refused() error {
-	for _, c := range x.experiment.Constraints {
-		if err := x.experiment.broken(c, x.values); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // all reports whether all conditions hold; an unknown condition does not hold.

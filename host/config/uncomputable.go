@@ -9,8 +9,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Uncomputable returns why a point can be no trial though no constraint refuses it, with the values and what to do. It
-// is nil for other points.
+// Uncomputable returns why a parameter has no value at a point, with the values of others and what to do. It is nil for
+// other points. It does not look at constraints, which may take long.
 func (e *Experiment) Uncomputable(p space.Point, seed uint64) error {
 	x := e.Prune(slices.Clone(p))
 	if x.err != nil {
@@ -18,9 +18,6 @@ func (e *Experiment) Uncomputable(p space.Point, seed uint64) error {
 	}
 	if d, err := x.compute(seed); err != nil {
 		return fmt.Errorf("%w%s", err, e.advice(d, err, x.values))
-	}
-	if err := x.refused(); !errors.Is(err, ErrRefused) {
-		return err
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -12,17 +14,17 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// Numbers of draws.
+// How many points are looked at.
 const (
-	draws      = 8   // of points with which something is tried
-	manyDraws  = 500 // of points that computable looks at
-	everyPoint = 100 // points of the user that computable looks at
+	draws      = 8   // with which something is tried
+	mostDraws  = 500 // by computable
+	mostPoints = 100 // of the user, by computable
 )
 
 // computable computes the parameters that are expressions, at points of the space. It returns an error if that fails at
 // one: the experiment would end at such a trial (B-108).
 func computable(e *config.Experiment) error {
-	for i, p := range e.Points[:min(len(e.Points), everyPoint)] {
+	for i, p := range e.Points[:min(len(e.Points), mostPoints)] {
 		draw := seeds.For(0, seeds.Point, uint64(i))
 		if err := computableAt(e, e.Space.Complete(p.Given, e.Space.Draw(space.NewRand(draw))), draw); err != nil {
 			return err
@@ -31,15 +33,28 @@ func computable(e *config.Experiment) error {
 	if onlyPoints(e) {
 		return nil
 	}
-	for n := range uint64(manyDraws) {
+	for n := range uint64(mostDraws) {
 		draw := seeds.For(0, seeds.Suggestion, n)
-		if err := computableAt(e, drawn(e, n, draw), draw); err != nil {
+		p := drawn(e, n, draw)
+		if err := cmp.Or(computableAt(e, p, draw), resolvable(e, n, p, draw)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// resolvable also evaluates constraints, at the first points: each may take long.
+func resolvable(e *config.Experiment, n uint64, p space.Point, draw uint64) error {
+	if p == nil || n >= draws {
+		return nil
+	}
+	if _, err := e.Resolve(p, draw); !errors.Is(err, config.ErrRefused) {
+		return err
+	}
+	return nil
+}
+
+// computableAt is computable at one point, unless constraints rule it out.
 func computableAt(e *config.Experiment, p space.Point, draw uint64) error {
 	if p == nil || !e.Space.Holds(p) {
 		return nil
