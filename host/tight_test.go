@@ -2,10 +2,13 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/replay"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -47,6 +50,27 @@ func TestTooTight(t *testing.T) {
 	finish(t, o)
 	other, _ := quick(t, strings.Replace(text, "searcher: random", "searcher: mine", 1), mine, wobbly(0))
 	finish(t, other)
+}
+
+// A constraint over a random number rules out some of its draws, and no trial: others are drawn. The record is replayed
+// to the same trials.
+func TestRandomConstraint(t *testing.T) {
+	for _, space := range []string{"x: {uniform: [0, 1]}", "x: {grid: [1, 2]}"} {
+		o, _ := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: wobbly}\n"+
+			"space: {"+space+", b: {sample: 'uniform(0, 1)'}}\nconstraints: b > 0.5\ntrials: 12\nsearcher: random\n",
+			wobbly(0))
+		ended := finish(t, o)
+		if err := replay.Check(t.Context(), ended.Dir, o.Plugins); err != nil {
+			t.Error(err)
+		}
+		m := opened(t, ended.Dir).Now().Machine
+		for i := range m.Trials() {
+			var p struct{ B float64 }
+			if err := json.Unmarshal(m.Params(core.TrialNo(i)), &p); err != nil || p.B <= 0.5 {
+				t.Errorf("%s: a trial has %s, %v", space, m.Params(core.TrialNo(i)), err)
+			}
+		}
+	}
 }
 
 // nanTrainable reports one result, which is NaN.

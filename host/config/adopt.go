@@ -27,7 +27,7 @@ func (e *Experiment) Adopt(params []byte, seed uint64) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return e.Prune(p).Resolve(seed)
+	return e.ResolveGiven(p, seed)
 }
 
 func (e *Experiment) sameConstants(v any) error {

@@ -29,9 +29,7 @@ func (e *Experiment) broken(c Constraint, v expr.Values) error {
 // calculated. Over a name without a value it holds. Experiments that began before this was so have no such constraint.
 func (e *Experiment) undefined(c Constraint, v expr.Values, err error) bool {
 	return e.defined && expr.IsUndefined(err) && !slices.ContainsFunc(c.Program.Uses(), func(name string) bool {
-		_, constant := e.scope.Constants[name]
-		_, known := v.Params[name]
-		return !constant && !known
+		return !e.has(name, v)
 	})
 }
 
@@ -56,6 +54,10 @@ func (e *Experiment) Undefined(p space.Point) map[Pos]error {
 func (e *Experiment) shown(names []string, v expr.Values) string {
 	var list []string
 	for _, name := range names {
+		if !e.has(name, v) {
+			list = append(list, name+" does not exist")
+			continue
+		}
 		x, ok := v.Params[name]
 		if !ok {
 			x = e.scope.Constants[name]
@@ -63,4 +65,11 @@ func (e *Experiment) shown(names []string, v expr.Values) string {
 		list = append(list, fmt.Sprintf("%s is %v", name, x))
 	}
 	return clip(strings.Join(list, " and "))
+}
+
+// has reports whether a name has a value.
+func (e *Experiment) has(name string, v expr.Values) bool {
+	_, constant := e.scope.Constants[name]
+	_, known := v.Params[name]
+	return constant || known
 }

@@ -83,6 +83,20 @@ func (b *builder) constraints() {
 		}
 		b.e.Constraints = append(b.e.Constraints, c)
 	}
+	b.e.DrawsAgain = b.reading >= drawReading && b.e.drawsConstraints()
+}
+
+// drawsConstraints reports whether a constraint depends on a random number.
+func (e *Experiment) drawsConstraints() bool {
+	random := map[string]bool{}
+	uses := func(p *expr.Program) bool {
+		return slices.ContainsFunc(p.Uses(), func(name string) bool { return random[name] })
+	}
+	for _, d := range e.Derived { // each comes after those it needs
+		random[d.Name] = slices.ContainsFunc(d.When, uses) ||
+			d.Program != nil && (d.Program.Random() || uses(d.Program))
+	}
+	return slices.ContainsFunc(e.Constraints, func(c Constraint) bool { return uses(c.Program) })
 }
 
 // lower lowers a constraint.

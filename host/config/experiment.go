@@ -72,6 +72,9 @@ type SearchSpace struct {
 	// PlansWithinLimits: a grid whose possible combinations cannot be told within limits is a mistake. Records from
 	// before plan all combinations of such a grid.
 	PlansWithinLimits bool
+	// DrawsAgain: constraints depend on the random numbers of computed parameters, and each try of a point has new
+	// ones, see [Experiment.SeedOf]. In records from before, all tries have the same.
+	DrawsAgain bool
 
 	conditions [][]*expr.Program  // of each parameter of Space; all must hold
 	scope      *expr.Scope        // every name, for points and resolution

@@ -48,7 +48,8 @@ func (s *settings) placeOf(set string) string {
 //	6: a constraint that divides by zero, or is not a number, is false; it held. A list has no value where an item
 //	   has none, also for plugins. A grid whose combinations cannot be
 //	   told within a limit is a mistake; its trials were all combinations. Whole numbers above 2^53, or that do not
-//	   fit where they are kept, and names of metrics that no result can have are mistakes
+//	   fit where they are kept, and names of metrics that no result can have are mistakes. A point that is refused
+//	   by a constraint over random numbers is tried again with new ones; it kept the first
 const Reading = 6
 
 // The versions that brought the rules that are asked for.
@@ -63,6 +64,7 @@ const (
 	definedReading  = 6
 	limitReading    = 6
 	boundReading    = 6
+	drawReading     = 6
 )
 
 // Recorded reads a file by that version of the reading rules; 0 is the first.

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/host/config/expr"
+	"github.com/tunehost/tunehost/host/config/seeds"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -34,6 +35,30 @@ func (e *Experiment) Resolve(point space.Point, seed uint64) ([]byte, error) {
 		return nil, fmt.Errorf("a point of %d values, expected %d", len(point), len(e.Space.Params))
 	}
 	return e.Prune(slices.Clone(point)).Resolve(seed)
+}
+
+// MaxTries limits how often a point that only the host can refuse is tried: as often as the space draws where it checks
+// constraints itself.
+const MaxTries = 10_000
+
+// SeedOf returns the seed of the random numbers that a try has, of those with a seed; the first try is 0.
+func (e *Experiment) SeedOf(seed, try uint64) uint64 {
+	if try == 0 || !e.DrawsAgain {
+		return seed
+	}
+	return seeds.Again(seed, try)
+}
+
+// ResolveGiven is [Experiment.Resolve] for a point that cannot be another one. It draws random numbers until the
+// constraints hold for them, too.
+func (e *Experiment) ResolveGiven(point space.Point, seed uint64) (params []byte, err error) {
+	for try := range uint64(MaxTries) {
+		params, err = e.Prune(point).Resolve(e.SeedOf(seed, try))
+		if !e.DrawsAgain || !errors.Is(err, ErrRefused) {
+			break
+		}
+	}
+	return params, err
 }
 
 // Existing holds the values that exist at a point.
@@ -69,12 +94,10 @@ func (x *Existing) Resolve(seed uint64) ([]byte, error) {
 	if x.err != nil {
 		return nil, x.err
 	}
-	e, v := x.experiment, x.values
-	for _, d := range e.Derived {
-		if err := d.addTo(e, v, seed); err != nil {
-			return nil, err
-		}
+	if _, err := x.compute(seed); err != nil {
+		return nil, err
 	}
+	e, v := x.experiment, x.values
 	for _, c := range e.Constraints {
 		if err := e.broken(c, v); err != nil {
 			return nil, err
@@ -84,6 +107,17 @@ func (x *Existing) Resolve(seed uint64) ([]byte, error) {
 		v.Params[c.Name] = e.scope.Constants[c.Name]
 	}
 	return nestedJSON(v.Params)
+}
+
+// compute adds the values that the host computes, up to the first that fails.
+func (x *Existing) compute(seed uint64) (failed *Derived, err error) {
+	for i := range x.experiment.Derived {
+		d := &x.experiment.Derived[i]
+		if err := d.addTo(x.experiment, x.values, seed); err != nil {
+			return d, err
+		}
+	}
+	return nil, nil
 }
 
 // all reports whether all conditions hold; an unknown condition does not hold.

@@ -143,14 +143,19 @@ func TestRequestable(t *testing.T) {
 	}
 }
 
-// What is computed from parameters is tried: a run would fail at its first trial.
+// What is computed from parameters is tried: a run would fail at the first trial without a value. The user is told
+// where that is, and what to do.
 func TestComputable(t *testing.T) {
 	t.Parallel()
+	const other = `; give "y" another expression, or a condition that leaves this out, when: EXPR`
 	for sample, want := range map[string]string{
-		"uniform(1e308, -1e308)":            "the first bound is above the second",
-		"uniform(-1e308, 1e308)":            "the value is not finite",
+		"uniform(1e308, -1e308)":            "the first bound is above the second" + other,
+		"uniform(-1e308, 1e308)":            "the value is not finite for some random numbers" + other,
+		"uniform(0, 1e308) * 10":            "the value is not finite for some random numbers" + other,
 		"uniform(0, x)":                     "",
-		"x > 0.5 ? 1.0 : uniform(1.0, 0.0)": "", // a run may do without such points
+		"x > 0.5 ? 1.0 : uniform(1.0, 0.0)": "the first bound is above the second where x is 0.",
+		"x > 0.98 ? x / 0 : x": "has no value: x > 0.98 ? x / 0 : x: unknown value (division by zero) where x " +
+			"is 0.9",
 	} {
 		text := "version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {command: [a]}\n" +
 			"space: {x: {uniform: [0, 1]}, y: {sample: '" + sample + "'}}\n"
@@ -166,6 +171,61 @@ func TestComputable(t *testing.T) {
 		if (err != nil) != (want != "") || err != nil && (!strings.Contains(err.Error(), want) ||
 			!strings.HasPrefix(err.Error(), "a.yaml:4:31: ")) {
 			t.Errorf("%s: %v, want %q", sample, err, want)
+		}
+	}
+}
+
+// A parameter that is computed from one that does not always exist has no value elsewhere, which would end a run in the
+// middle; the user is told which condition it lacks. It is right where constraints, or points, always let the other one
+// exist.
+func TestComputedFromConditional(t *testing.T) {
+	t.Parallel()
+	const points = "points: [{u: 0.75, k: 2}]"
+	for keys, want := range map[string]string{
+		"b: {sample: k * 2}}": `e:4:64: parameter "b" has no value: k * 2: unknown value (no such attribute(s): k) ` +
+			`where k does not exist and u is 0.`,
+		"b: {sample: k * 2}}\ntrials: 30":                          `; give "b" the same condition, when: "u > 0.5"`,
+		"b: {sample: k * 2, when: u > 0.5}}":                       "",
+		"b: {sample: k * 2, when: u > 0.25}}":                      `; give "b" the same condition, when: "u > 0.5"`,
+		"b: {sample: 'u > 0.5 ? k : 0'}}":                          "",
+		"b: {sample: k, when: k > 1}}":                             "",
+		"c: {value: 1, when: u < 0.1}, b: {sample: c + 1}}":        `when: "u < 0.1"`,
+		"b: {sample: k * 2}}\nconstraints: u > 0.6":                "",
+		"b: {sample: k * 2}}\ntrials: 1\n" + points:                "",
+		"b: {sample: k * 2}}\ntrials: 2\n" + points:                `"b" has no value`,
+		"b: {sample: 'sqrt(k - 2)'}}\ntrials: 1\npoints: [{k: 1}]": `"b" has no value`,
+	} {
+		e, err := config.Parse("e", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+
+			"trainable: {command: [a]}\n"+
+			"space: {u: {uniform: [0, 1]}, k: {int: [1, 3], when: u > 0.5}, "+keys+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(computable(e))
+		if !strings.Contains(got, want) || (got == "<nil>") != (want == "") {
+			t.Errorf("%s: %s, want %q", keys, got, want)
+		}
+	}
+}
+
+// A constraint over a random number is not too tight, with or without a grid.
+func TestRandomConstraints(t *testing.T) {
+	t.Parallel()
+	for _, keys := range []string{
+		"b: {sample: 'uniform(0, 1)'}}\nconstraints: b > 0.5",
+		"b: {sample: 'uniform(0, 1)'}}\nconstraints: b > 0.99",
+		"a: {grid: [1, 2]}, b: {sample: 'uniform(0, 1)'}}\nconstraints: b > 0.99",
+		"a: {grid: [1, 2]}}\nconstraints: '[1].exists(x, a == 1 && u < 2.0)'",
+		"a: {grid: [1, 2]}}\nconstraints: '[1].exists(x, a == 2 && u < 2.0)'",
+	} {
+		e, err := config.Parse("e", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+
+			"trainable: {command: [a]}\n"+
+			"space: {u: {uniform: [0, 1]}, "+keys+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err, list := tooTight(e), tightSpace(e); err != nil || len(list) > 0 {
+			t.Errorf("%s: %v, %v", keys, err, list)
 		}
 	}
 }

@@ -115,9 +115,7 @@ func hugePlan(e *config.Experiment) []*config.Error {
 
 // manyPoints warns of more points than trials: all of them run.
 func manyPoints(e *config.Experiment) []*config.Error {
-	grid := func(p space.Param) bool { return p.Grid }
-	if e.Space == nil || e.Trials < 0 || int64(len(e.Points)) <= e.Trials ||
-		slices.ContainsFunc(e.Space.Params, grid) {
+	if e.Space == nil || e.Trials < 0 || int64(len(e.Points)) <= e.Trials || hasGrid(e) {
 		return nil
 	}
 	return []*config.Error{doubt(e.PosOf("points"), "there are %d points, more than trials (%d): all of them run",
@@ -136,12 +134,19 @@ func tooTight(e *config.Experiment) error {
 			"give the grid other values", e.Constraints[0].Pos))
 	}
 	list := tightSpace(e)
-	grid := func(p space.Param) bool { return p.Grid }
-	if len(list) == 0 || !standard.Draws(e.Searcher.Name) ||
-		slices.ContainsFunc(e.Space.Params, grid) || e.Trials >= 0 && e.Trials <= int64(len(e.Points)) {
+	if len(list) == 0 || !standard.Draws(e.Searcher.Name) || hasGrid(e) || onlyPoints(e) {
 		return nil
 	}
 	return withUndefined(e, list[0])
+}
+
+// onlyPoints reports whether all trials are points of the user.
+func onlyPoints(e *config.Experiment) bool {
+	return !hasGrid(e) && e.Trials >= 0 && e.Trials <= int64(len(e.Points))
+}
+
+func hasGrid(e *config.Experiment) bool {
+	return slices.ContainsFunc(e.Space.Params, func(p space.Param) bool { return p.Grid })
 }
 
 // withUndefined adds to an error of constraints which of them have no value: that may be why nothing satisfies them.

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,23 +14,66 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// draws is how many points computable tries.
-const draws = 8
+// How many points are looked at.
+const (
+	draws      = 8   // with which something is tried
+	mostDraws  = 500 // by computable
+	mostPoints = 100 // of the user, by computable
+)
 
-// computable tries to compute the parameters that are expressions, at points of the space. It returns an error if that
-// fails at each of them; where it fails depends on the other parameters, at some.
-func computable(e *config.Experiment) (err error) {
-	for n := range uint64(draws) {
-		draw := seeds.For(0, seeds.Suggestion, n)
-		p, drawn := e.Space.Sample(space.NewRand(draw))
-		if drawn != nil {
-			return nil // hardly any point is allowed: another check says so
-		}
-		if _, err = e.Prune(p).Resolve(draw); err == nil || errors.Is(err, config.ErrRefused) {
-			return nil
+// computable computes the parameters that are expressions, at points of the space. It returns an error if that fails at
+// one: the experiment would end at such a trial (B-108).
+func computable(e *config.Experiment) error {
+	for i, p := range e.Points[:min(len(e.Points), mostPoints)] {
+		draw := seeds.For(0, seeds.Point, uint64(i))
+		if err := computableAt(e, e.Space.Complete(p.Given, e.Space.Draw(space.NewRand(draw))), draw); err != nil {
+			return err
 		}
 	}
-	return err
+	if onlyPoints(e) {
+		return nil
+	}
+	for n := range uint64(mostDraws) {
+		draw := seeds.For(0, seeds.Suggestion, n)
+		p := drawn(e, n, draw)
+		if err := cmp.Or(computableAt(e, p, draw), resolvable(e, n, p, draw)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resolvable also evaluates constraints, at the first points: each may take long.
+func resolvable(e *config.Experiment, n uint64, p space.Point, draw uint64) error {
+	if p == nil || n >= draws {
+		return nil
+	}
+	if _, err := e.Resolve(p, draw); !errors.Is(err, config.ErrRefused) {
+		return err
+	}
+	return nil
+}
+
+// computableAt is computable at one point, unless constraints rule it out.
+func computableAt(e *config.Experiment, p space.Point, draw uint64) error {
+	if p == nil || !e.Space.Holds(p) {
+		return nil
+	}
+	return e.Uncomputable(p, draw)
+}
+
+// drawn returns a point of the space, or nil: hardly any is allowed, which another check says. Only the first are drawn
+// until the constraints hold, which may take long.
+func drawn(e *config.Experiment, n, draw uint64) space.Point {
+	rng := space.NewRand(draw)
+	if n >= draws {
+		return e.Space.Complete(e.Space.Draw(rng))
+	}
+	p, err := e.Space.Sample(rng)
+	if err != nil {
+		return nil
+	}
+	return p
 }
 
 // trainable asks a bundled trainable whether it could train with parameters of the space. It returns an error if that

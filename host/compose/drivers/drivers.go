@@ -58,16 +58,16 @@ func New(o Options) *Drivers {
 	b, p := o.Setup, o.Plugins
 	e, seed := b.Plan.Experiment, b.File.Seed
 	d, plan := &Drivers{o: o}, points.NewPlan(e)
-	encode, suggestion := b.PointOf, d.suggestion
+	encode := b.PointOf
 	if o.Points != nil {
-		encode, suggestion = o.Points.Encode(encode), o.Points.Suggestion(suggestion)
+		encode = o.Points.Encode(encode)
 	}
 	d.Publishing = publish.NewPublisher(publish.PublisherOptions{Sync: b.Sync, Fail: b.Fail,
 		Synced: b.Plan.Remote.Wake, Clock: b.Options.Clock})
 	d.Translate = &translation.Translator{Machine: b.Machine, Encode: encode}
 	d.Searching = consult.NewSearching(consult.SearchOptions{
 		Options:  d.consults(e.Searcher.Name, p.Searched, o.Suggestions),
-		Searcher: p.Searcher, Told: p.Told, Suggestion: suggestion,
+		Searcher: p.Searcher, Told: p.Told, Suggestion: d.suggestion,
 		Requests: func(a core.AskSearcher) []sdk.Request { return plan.Requests(p.Searcher.Traits(), seed, a) }})
 	d.Scheduling = consult.NewScheduling(consult.ScheduleOptions{
 		Options:   d.consults(spec.SchedulerNames(e), p.Scheduled, o.Decisions),
@@ -103,7 +103,7 @@ func (d *Drivers) consults(name string, kept *snapshots.Snapshots, answers *inbo
 // suggestion makes a trial of a searcher's point.
 func (d *Drivers) suggestion(index uint64, p space.Point) (core.Suggestion, error) {
 	e := d.o.Setup.Plan.Experiment
-	g, err := points.Suggest(e, d.o.Setup.File.Seed, index, p)
+	g, err := d.o.Points.Suggest(e, d.o.Setup.File.Seed, index, p)
 	if errors.Is(err, space.ErrTight) || errors.Is(err, expr.ErrUnevaluable) { // no fault of the searcher
 		return g, fmt.Errorf("suggestion %d cannot be a trial: %w", index, err)
 	}

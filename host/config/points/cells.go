@@ -156,13 +156,12 @@ func draws(e *config.Experiment) uint64 {
 	if e.PlansWithinLimits {
 		return mostDraws
 	}
-	return maxRefusals
+	return config.MaxTries
 }
 
-// isSingle reports whether a combination is one point, and no value of it is random: the constraints hold there or not.
+// isSingle reports whether a combination is one point, at which no constraint is random: they hold there or not.
 func isSingle(e *config.Experiment) bool {
-	random := func(d config.Derived) bool { return d.Program != nil && d.Program.Random() }
-	return hasGrid(e.Space) && isAlone(e.Space) && !slices.ContainsFunc(e.Derived, random)
+	return hasGrid(e.Space) && isAlone(e.Space) && !e.DrawsAgain
 }
 
 // isAlone reports whether nothing but the grid varies.

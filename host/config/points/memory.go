@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
@@ -24,17 +25,13 @@ func (m *Memory) Encode(find func([]byte) (space.Point, error)) func([]byte) (sp
 	}
 }
 
-// Suggestion returns suggest with a memory of the points that it makes trials of.
-func (m *Memory) Suggestion(
-	suggest func(uint64, space.Point) (core.Suggestion, error),
-) func(uint64, space.Point) (core.Suggestion, error) {
-	return func(index uint64, p space.Point) (core.Suggestion, error) {
-		g, err := suggest(index, p) // drops what does not exist from p
-		if err == nil {
-			m.points[string(g.Params)] = slices.Clone(p)
-		}
-		return g, err
+// Suggest is [Suggest] with a memory of the trial's point. A nil Memory remembers nothing.
+func (m *Memory) Suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Suggestion, error) {
+	params, p, err := suggested(e, seed, index, p)
+	if err == nil && m != nil {
+		m.points[string(params)] = slices.Clone(p)
 	}
+	return core.Suggestion{Params: params}, err
 }
 
 // Forget drops the point of a trial that has ended.

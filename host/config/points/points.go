@@ -14,19 +14,21 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// maxRefusals limits how often a point that only the host can refuse is drawn: as often as the space draws where
-// it checks constraints itself.
-const maxRefusals = 10_000
-
 // Suggest turns a searcher's point into a trial, or says why that fails (B-107).
 func Suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Suggestion, error) {
+	params, _, err := suggested(e, seed, index, p)
+	return core.Suggestion{Params: params}, err
+}
+
+// suggested also returns the point of the trial, which is another one if p is refused.
+func suggested(e *config.Experiment, seed, index uint64, p space.Point) ([]byte, space.Point, error) {
 	if len(p) != len(e.Space.Params) {
-		return core.Suggestion{}, fmt.Errorf("it has %d values, the space has %d parameters", len(p),
+		return nil, nil, fmt.Errorf("it has %d values, the space has %d parameters", len(p),
 			len(e.Space.Params))
 	}
 	existing := e.Prune(p)
 	if err := e.Space.Check(p); err != nil && !e.Space.Opaque {
-		return core.Suggestion{}, err
+		return nil, nil, err
 	}
 	draw := seeds.For(seed, seeds.Suggestion, index)
 	params, err := existing.Resolve(draw)
@@ -34,9 +36,9 @@ func Suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Sugg
 		if p, err = e.Space.SampleGiven(space.NewRand(seeds.Again(draw, try)), kept(e, p)); err != nil {
 			break
 		}
-		params, err = e.Prune(p).Resolve(draw)
+		params, err = e.Prune(p).Resolve(e.SeedOf(draw, try))
 	}
-	return core.Suggestion{Params: params}, tight(e, err)
+	return params, p, tight(e, err)
 }
 
 // refusals is how often a refused point is drawn. Records of earlier reading rules keep what they had.
@@ -44,7 +46,7 @@ func refusals(e *config.Experiment) uint64 {
 	if !e.PlansWhatCanBe {
 		return 100
 	}
-	return maxRefusals
+	return config.MaxTries
 }
 
 // tight says of a refusal that no point was found in all draws.
@@ -56,9 +58,9 @@ func tight(e *config.Experiment, err error) error {
 }
 
 // Possible draws points until one satisfies the constraints, also those that only the host can check. The error is
-// [space.ErrTight]. Where nothing but a grid varies, nothing is drawn: its [Plan] tells.
+// [space.ErrTight]. Of a grid nothing is drawn: its [Plan] tells, for each combination.
 func Possible(e *config.Experiment) error {
-	if e.PlansWithinLimits && isSingle(e) {
+	if e.PlansWithinLimits && hasGrid(e.Space) {
 		return nil
 	}
 	p, err := e.Space.Sample(space.NewRand(0))
@@ -87,15 +89,16 @@ func kept(e *config.Experiment, p space.Point) space.Point {
 
 // Complete turns a user's point into a trial; it draws the values that are not given (B-104).
 func Complete(e *config.Experiment, seed, index uint64, given space.Point) (core.Suggestion, error) {
-	rng := space.NewRand(seeds.For(seed, seeds.Point, index))
+	draw := seeds.For(seed, seeds.Point, index)
+	rng, varies := space.NewRand(draw), e.DrawsAgain || slices.ContainsFunc(given, math.IsNaN)
 	var refused error
-	for range maxRefusals {
+	for try := range uint64(config.MaxTries) {
 		p, err := e.Space.SampleGiven(rng, given)
 		if err != nil {
 			return core.Suggestion{}, err
 		}
-		params, err := e.Prune(p).Resolve(seeds.For(seed, seeds.Point, index))
-		if !errors.Is(err, config.ErrRefused) || !e.PlansWhatCanBe || !slices.ContainsFunc(given, math.IsNaN) {
+		params, err := e.Prune(p).Resolve(e.SeedOf(draw, try))
+		if !errors.Is(err, config.ErrRefused) || !e.PlansWhatCanBe || !varies {
 			return core.Suggestion{Params: params}, err
 		}
 		refused = err
@@ -110,9 +113,9 @@ func Exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error)
 		return nil, fmt.Errorf("its point has %d values, the space has %d parameters", len(p), len(e.Space.Params))
 	}
 	p = slices.Clone(p)
-	existing := e.Prune(p)
+	e.Prune(p)
 	if err := e.Space.Check(p); err != nil && !e.Space.Opaque {
 		return nil, err
 	}
-	return existing.Resolve(seed)
+	return e.ResolveGiven(p, seed)
 }
