@@ -54,7 +54,8 @@ func (x *losses) add(m *core.Machine, no core.TrialNo, since time.Duration) {
 	done := v.At - min(from.Iteration, v.At)
 	switch {
 	case from.ID == 0 || from.Trial == core.NoTrial:
-		x.again = append(x.again, loss{no, done, time.Duration(v.TrainNS) + since})
+		own := v.TrainNS - m.SpentNS(no) // what earlier attempts have trained is lost already
+		x.again = append(x.again, loss{no, done, time.Duration(own) + since})
 	case done > 0:
 		x.back = append(x.back, loss{trial: no, iterations: done})
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/resource"
 )
 
 // What a pause loses: of trials that have no checkpoint all, of others what came after
@@ -70,6 +71,31 @@ func atWork(saves bool) *core.Machine {
 	report(1, "")
 	report(2, "a")
 	return m
+}
+
+// What an earlier attempt has lost is not lost again: a trial that began anew a second ago loses that second.
+func TestLossesOfALaterAttempt(t *testing.T) {
+	one, err := resource.Plain(resource.Item{Name: "cpu", Amount: resource.Whole(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := core.New()
+	m.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Rules: core.NewestRules, Trials: 1, Request: one,
+		PluginTraits: core.PluginTraits{Quiet: true}}})
+	m.Apply(0, &core.HostStarted{})
+	m.Apply(0, &core.NodeJoined{Node: resource.Node{ID: 1, Name: "lab", Capacity: one.Bundles()[0]}})
+	m.Apply(0, &core.TrialGiven{Suggestion: core.Suggestion{Params: []byte("{}")}})
+	m.Apply(0, &core.AttemptStarted{Trial: 0, Attempt: 1})
+	m.Apply(9e9, &core.ResultReported{Trial: 0, Attempt: 1})
+	m.Apply(9e9, &core.PauseRequested{Trial: 0})
+	m.Apply(9e9, &core.AttemptEnded{Trial: 0, Attempt: 1})
+	m.Apply(20e9, &core.UnpauseRequested{Trial: 0})
+	m.Apply(20e9, &core.AttemptStarted{Trial: 0, Attempt: 2})
+	m.Apply(21e9, &core.ResultReported{Trial: 0, Attempt: 2})
+	const want = "1 running trial has no checkpoint and would begin again (it: 1 iteration, 1s of training lost)"
+	if got := Losses(m, 0, func(core.TrialNo) string { return "it" }); got != want {
+		t.Errorf("found %q, %+v", got, m.View(0))
+	}
 }
 
 // A trial that continues from another's checkpoint, and has not reported anything since,
