@@ -34,7 +34,8 @@ resources: {cpu: 0.1}
 		p.await(fmt.Sprintf("document.querySelector('#parameters td')?.textContent === %q", want))
 	}
 	p.view("#/x/alike/trials")
-	p.await(`['"1"', "1"].every((want) => [...document.querySelectorAll(".rows .tr > *")].some((c) => c.textContent === want))`)
+	p.await(`['"1"', "1"].every((want) =>
+		[...document.querySelectorAll(".rows .tr > *")].some((c) => c.textContent === want))`)
 	p.clean()
 }
 
