@@ -21,10 +21,10 @@ type loss struct {
 }
 
 // lossesOf looks at one trial, or at all of them. A trainable that saves when it is
-// asked loses nothing: a pause makes a checkpoint first. since is the time since the
-// machine's last event.
+// asked loses nothing: a pause makes a checkpoint first. Nor does a worker, which keeps
+// what it has learned. since is the time since the machine's last event.
 func lossesOf(m *core.Machine, no core.TrialNo, all bool, since time.Duration) (x losses) {
-	if m.Spec().Saves {
+	if m.Spec().Saves || m.Spec().Manual {
 		return x
 	}
 	first, end := no, no+1
@@ -39,12 +39,9 @@ func lossesOf(m *core.Machine, no core.TrialNo, all bool, since time.Duration) (
 	return x
 }
 
-// Losses says in one line what running trials would lose if the host ended now; "" for nothing. A worker keeps what it
-// has learned. since is the time since the machine's last event.
+// Losses says in one line what running trials would lose if the host ended now; "" for nothing. since is the time
+// since the machine's last event.
 func Losses(m *core.Machine, since time.Duration, name func(core.TrialNo) string) string {
-	if m.Spec().Manual {
-		return ""
-	}
 	lost := lossesOf(m, 0, true, since)
 	return lost.text(name)
 }
@@ -54,7 +51,8 @@ func (x *losses) add(m *core.Machine, no core.TrialNo, since time.Duration) {
 	done := v.At - min(from.Iteration, v.At)
 	switch {
 	case from.ID == 0 || from.Trial == core.NoTrial:
-		x.again = append(x.again, loss{no, done, time.Duration(v.TrainNS) + since})
+		own := v.TrainNS - m.SpentNS(no) // what earlier attempts have trained is lost already
+		x.again = append(x.again, loss{no, done, time.Duration(own) + since})
 	case done > 0:
 		x.back = append(x.back, loss{trial: no, iterations: done})
 	}

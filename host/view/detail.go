@@ -32,8 +32,8 @@ type Detail struct {
 
 // Pace tells a slow start from slow training.
 type Pace struct {
-	// First is how many seconds the trial had run at its first result: the start of its program, with what that
-	// imports, and the first iteration.
+	// First is how many seconds the attempt with the first result had run then: the start of its program, with what
+	// that imports, and the first iteration. Attempts whose results do not count any more do not count either.
 	First Float `json:"first_s"`
 	// Next is how many seconds each later result took on average; null if there is none in an attempt with others.
 	Next *Float `json:"next_s"`
@@ -47,7 +47,7 @@ func paceOf(p *Past, no core.TrialNo) *Pace {
 	for r := range p.Each(no) {
 		switch {
 		case x == nil:
-			x = &Pace{First: Float(float64(r.Spent) / 1e9)}
+			x = &Pace{First: Float(float64(r.At-beginning(p, no, r)) / 1e9)}
 		case r.Attempt == before.Attempt:
 			sum, n = sum+float64(r.Spent-before.Spent)/1e9, n+1
 		}
@@ -58,6 +58,16 @@ func paceOf(p *Past, no core.TrialNo) *Pace {
 		x.Next = &next
 	}
 	return x
+}
+
+// beginning is the running time at which the attempt with a result began.
+func beginning(p *Past, no core.TrialNo, r *course.Result) int64 {
+	for _, x := range p.Segments(no) {
+		if x.Phase == course.Running && x.Attempt == r.Attempt {
+			return x.From
+		}
+	}
+	return r.At - r.Spent
 }
 
 // CheckpointPlace is a checkpoint of a trial.

@@ -3,10 +3,13 @@ package view
 import (
 	"encoding/json"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/view/viewtest"
 )
 
 // Each trial says itself whether it was stopped early, as the status counts it: readers need no list of causes.
@@ -63,5 +66,26 @@ func TestPace(t *testing.T) {
 	}
 	if with == 0 || later == 0 {
 		t.Errorf("%d trials with results, %d with several", with, later)
+	}
+}
+
+// A trial that began anew without a checkpoint had its first result as soon after that start as others after theirs:
+// what the attempt before has lost is no slow start.
+func TestPaceOfALaterAttempt(t *testing.T) {
+	const file = "version: 1\nobjective: {metric: accuracy, mode: max}\nspace: {lr: {uniform: [0, 1]}}\ntrials: 1\n"
+	w := viewtest.New(filepath.Join(t.TempDir(), "digits"), []byte(file), 7)
+	w.Iterations = 30
+	w.Start(1)
+	w.Run(12)
+	w.Wait(5 * time.Second)
+	w.Host(w.Now(), 1)
+	w.Run(3)
+	e, err := Open(w.Dir.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := e.Detail(0)
+	if err != nil || d.Attempt != 2 || d.Iteration != 3 || d.Pace == nil || d.Pace.First != 1 || *d.Pace.Next != 1 {
+		t.Errorf("%+v %+v: %v", d.Trial, d.Pace, err)
 	}
 }

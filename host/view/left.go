@@ -187,7 +187,7 @@ func (l *lefts) mean() float64 {
 	}
 	ended := sum / n
 	for _, v := range l.begun {
-		if trained := float64(v.TrainNS) / 1e9; v.State == core.Running && trained > ended {
+		if trained := l.trained(v); v.State == core.Running && trained > ended {
 			sum += trained
 			n++
 		}
@@ -195,18 +195,31 @@ func (l *lefts) mean() float64 {
 	return sum / n
 }
 
-// reported returns how long a trial had trained at its last result.
+// reported returns how long a trial had trained at its last result, as trained counts.
 func (l *lefts) reported(v core.View) float64 {
 	if at := l.s.resultAt; int(v.Number) < len(at) && at[v.Number] > 0 && at[v.Number]-1 <= v.TrainNS {
-		return float64(at[v.Number]-1) / 1e9
+		return max(float64(at[v.Number]-1-l.lost(v))/1e9, 0)
 	}
-	return float64(v.TrainNS) / 1e9
+	return l.trained(v)
+}
+
+// trained returns how long a trial has trained for what it has now.
+func (l *lefts) trained(v core.View) float64 { return float64(v.TrainNS-l.lost(v)) / 1e9 }
+
+// lost is the training time of the attempts of a trial that has begun anew since, or will: it has no checkpoint.
+func (l *lefts) lost(v core.View) int64 {
+	m := l.s.Machine
+	from := m.From(v.Number)
+	if v.State.Final() || m.Spec().Manual || from.ID != 0 && from.Trial != core.NoTrial {
+		return 0
+	}
+	return m.SpentNS(v.Number)
 }
 
 // leftOf returns what is left of a trial that has begun: of its iterations at its own pace if their number is known,
 // else of the time that a trial takes.
 func (l *lefts) leftOf(v core.View) begunTrial {
-	trained := float64(v.TrainNS) / 1e9
+	trained := l.trained(v)
 	t := begunTrial{left: max(l.took-trained, 0)}
 	if end := l.lastIteration(v.Iteration); end > 0 && v.Iteration > 0 && l.reported(v) > 0 {
 		pace := l.reported(v) / float64(v.Iteration)
@@ -217,7 +230,7 @@ func (l *lefts) leftOf(v core.View) begunTrial {
 		t.left = max(t.left, t.least)
 	}
 	if limit := l.s.Machine.Spec().Stop.TimeNS; limit > 0 {
-		t.left = min(t.left, max(float64(limit)/1e9-trained, 0))
+		t.left = min(t.left, max(float64(limit-v.TrainNS)/1e9, 0))
 		t.least = min(t.least, t.left)
 	}
 	return t

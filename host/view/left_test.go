@@ -77,6 +77,20 @@ func (x *watched) near(truth float64) {
 	}
 }
 
+// B-120: what a trial without a checkpoint has lost with its host says nothing about what is left of it.
+func TestTimeLeftOfATrialThatBeganAnew(t *testing.T) {
+	x := watch(t, 1, 100, 1, "stop: {iteration: 20}\n")
+	x.w.Run(12)
+	x.near(8)
+	x.w.Wait(time.Second)
+	x.w.Host(x.w.Now(), 1)
+	x.w.Run(4)
+	x.near(16)
+	x.w.Host(x.w.Now(), 1)
+	x.w.Run(10)
+	x.near(10)
+}
+
 // B-120: what running trials have done counts, and the last wave is whole.
 func TestTimeLeftOfEvenTrials(t *testing.T) {
 	x := watch(t, 30, 1, 3, "")

@@ -34,6 +34,9 @@ func (a *Axis) At(v float64) float64 {
 	if a.Log {
 		v, low, high = math.Log(v), math.Log(low), math.Log(high)
 	}
+	if math.IsInf(high-low, 0) { // halves: the difference of two numbers may be too large
+		v, low, high = v/2, low/2, high/2
+	}
 	at := (v - low) / (high - low)
 	if a.Reversed {
 		return 1 - at
@@ -47,9 +50,12 @@ func (a *Axis) Value(at float64) float64 {
 		at = 1 - at
 	}
 	if a.Log {
-		return math.Exp(math.Log(a.Low) + at*(math.Log(a.High)-math.Log(a.Low)))
+		return min(math.Pow(a.Low, 1-at)*math.Pow(a.High, at), math.MaxFloat64)
 	}
-	return a.Low + at*(a.High-a.Low)
+	if d := a.High - a.Low; !math.IsInf(d, 0) {
+		return a.Low + at*d
+	}
+	return 2 * (a.Low/2 + at*(a.High/2-a.Low/2))
 }
 
 // Fit makes the axis hold all finite values, with a little room.
@@ -71,20 +77,20 @@ const margin = 0.04
 
 func widened(low, high float64, log bool) (float64, float64) {
 	if log {
-		if high/low < 1.01 {
-			return low / 2, high * 2
+		f := 2.0
+		if high/low >= 1.01 {
+			f = math.Exp((math.Log(high) - math.Log(low)) * margin)
 		}
-		f := math.Pow(high/low, margin)
-		return low / f, high * f
+		return max(low/f, math.SmallestNonzeroFloat64), min(high*f, math.MaxFloat64)
 	}
-	d := (high - low) * margin
-	if d == 0 || low+d == low || math.IsInf(d, 0) {
+	d := (high*margin - low*margin)
+	if d == 0 || low+d == low {
 		d = max(math.Abs(high)*0.1, 1e-9)
 		if low == 0 {
 			d = 1
 		}
 	}
-	return low - d, high + d
+	return max(low-d, -math.MaxFloat64), min(high+d, math.MaxFloat64)
 }
 
 // Categories makes an axis of names.
@@ -123,7 +129,7 @@ func (a *Axis) decades(most int) (list []Tick) {
 	for e := from - 1; e <= to; e++ {
 		for _, f := range factors {
 			v, _ := strconv.ParseFloat(strconv.Itoa(int(f))+"e"+strconv.Itoa(e), 64)
-			if (e-from)%every == 0 && v >= a.Low*(1-1e-9) && v <= a.High*(1+1e-9) {
+			if (e-from)%every == 0 && v >= a.Low*(1-1e-9) && v <= min(a.High*(1+1e-9), math.MaxFloat64) {
 				list = append(list, Tick{v, Number(v)})
 			}
 		}
@@ -132,8 +138,10 @@ func (a *Axis) decades(most int) (list []Tick) {
 }
 
 func (a *Axis) even(most int) (list []Tick) {
-	step := stepOf((a.High-a.Low)/float64(max(most, 1)), a.Whole)
-	for i := math.Ceil(a.Low/step - 1e-9); i*step <= a.High+step*1e-9 && len(list) < 50; i++ {
+	n := float64(max(most, 1))
+	step := stepOf(a.High/n-a.Low/n, a.Whole)
+	end := min(a.High+step*1e-9, math.MaxFloat64)
+	for i := math.Ceil(a.Low/step - 1e-9); i*step <= end && len(list) < 50; i++ {
 		list = append(list, Tick{i * step, decimal(i*step, step)})
 	}
 	return list
@@ -144,7 +152,7 @@ func stepOf(x float64, whole bool) float64 {
 	p := math.Pow(10, math.Floor(math.Log10(x)))
 	for _, f := range []float64{1, 2, 5, 10} {
 		if s := f * p; s >= x*(1-1e-9) && (!whole || s >= 1) {
-			return s
+			return min(s, 1e308) // a larger one has no multiple that is a number
 		}
 	}
 	return max(10*p, 1)

@@ -150,7 +150,10 @@ func (p *panel) ruler(n int, r figure.Ruler) {
 	}
 	for _, t := range ticks {
 		y := low - r.Axis.At(t.Value)*(low-high)
-		text := cut(t.Text, textSize, room-14)
+		text := t.Text
+		if r.Axis.Names != nil { // a part of a number is another number
+			text = cut(text, textSize, room-14)
+		}
 		w := widthOf(text, textSize)
 		p.c.lines(box{x + 5, y - textSize/2 - 1, x + 9 + w, y + textSize/2 + 1}.corners(), pen{colour: 0xFFFFFF,
 			alpha: 0.8, fill: true})

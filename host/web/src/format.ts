@@ -40,11 +40,19 @@ export function value(v: unknown): string {
 }
 
 // choiceTexts write choices such that different ones look different, as `tunehost plot` does: a text has quotes if it is
-// empty or looks as another choice, and a number all its digits if it looks as another one.
-export function choiceTexts(list: readonly unknown[]): string[] {
-  const looks = list.map(value);
-  return list.map((v, i) => (v === "" || looks.some((text, k) => text === looks[i] && JSON.stringify(list[k]) !== JSON.stringify(v))
+// empty or looks as another choice, and a number all its digits if it looks as another one. taken are texts that mean
+// something else there.
+export function choiceTexts(list: readonly unknown[], look: (v: unknown) => string = value, taken: readonly string[] = []): string[] {
+  const looks = list.map(look);
+  return list.map((v, i) => (v === "" || taken.includes(looks[i]!) || looks.some((text, k) => text === looks[i] && JSON.stringify(list[k]) !== JSON.stringify(v))
     ? JSON.stringify(v) : looks[i]!));
+}
+
+// teller writes values of a parameter, of which different choices look different.
+export function teller(choices: readonly unknown[] | undefined): (v: unknown) => string {
+  const texts = choiceTexts(choices ?? []);
+  const own = new Map(choices?.map((c, i) => [JSON.stringify(c), texts[i]!]));
+  return (v) => own.get(JSON.stringify(v)) ?? value(v);
 }
 
 // exact writes a parameter so that nothing is lost.

@@ -6,7 +6,7 @@ import { param, Problem } from "./api";
 import { parse } from "./exact";
 import { useRoute } from "./route";
 import { useSource } from "./context";
-import { count, exact, plural, stateWord, word } from "./format";
+import { choiceTexts, count, exact, plural, stateWord, word } from "./format";
 import type { Watched } from "./live";
 import { acted, useData } from "./live";
 import { changed, named } from "./named";
@@ -348,9 +348,12 @@ const control = (q: Parameter): string => `params/${q.name}`;
 // Field is a list of choices, or an input that says what may be typed.
 function Field({ of: q, text, empty, on }: { of: Parameter; text: string; empty: string; on: (text: string) => void }): JSX.Element {
   const choices = (q.choices ?? []).map((c) => JSON.stringify(c));
+  const all = [...choices, ...(text === "" || choices.includes(text) ? [] : [text])];
+  const none = `(${empty})`;
+  const texts = choiceTexts(all.map(parse), exact, [none]);
   return <label>{q.name}
-    {q.choices ? <select name={control(q)} value={text} onChange={(e) => on(e.currentTarget.value)}><option value="">({empty})</option>
-      {[...choices, ...(text === "" || choices.includes(text) ? [] : [text])].map((c) => <option key={c} value={c}>{exact(parse(c))}</option>)}</select>
+    {q.choices ? <select name={control(q)} value={text} onChange={(e) => on(e.currentTarget.value)}><option value="">{none}</option>
+      {all.map((c, i) => <option key={c} value={c}>{texts[i]}</option>)}</select>
       : <input name={control(q)} value={text} placeholder={range(q)} onInput={(e) => on(e.currentTarget.value)} />}
     {q.when ? <span class="quiet">only when {q.when}</span> : null}</label>;
 }

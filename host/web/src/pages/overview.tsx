@@ -14,7 +14,7 @@ import { Lines } from "../plot/lines";
 import { useUsual } from "../plot/usual";
 import { href } from "../route";
 import type { Made } from "../source";
-import { Card, Choice, Code, Copy, Counted, Facts, Front, LastSeen, MeanOf, Starred, Value, Waiting } from "../ui";
+import { Card, Choice, Code, compared, Copy, Counted, Facts, Front, LastSeen, MeanOf, Starred, Value, Waiting } from "../ui";
 import { Curves, endOf, useSpace } from "./curves";
 import { FrontTable } from "./pareto";
 
@@ -195,9 +195,13 @@ function History({ x, version }: { x: string; version: number }): JSX.Element {
   return <Card title={data ? `Best ${repeat > 1 ? "mean of " : ""}${data.metric} so far (${data.mode})` : "Best so far"} id="history" aside={aside}>
     {several ? <p class="quiet">There are several objectives; this is the first one.</p> : null}
     {data ? <HistoryPlot of={data} by={by} x={x} best={best?.number} repeat={repeat} /> : <Waiting error={error} />}
-    {data && data.steps.length > 0 ? <p class="quiet">{!best ? null : <><Starred x={x} of={new Set([best.number])} best={best} />. </>}{repeat > 1 ? "Each dot is the mean of the runs of a suggestion, when the last of them ended" : "Each dot is a trial at its end"}{ends(data)}.{data.rerun ? <span id="rerun">{" "}{plural(data.rerun, "trial")} ended more than once: the last end counts.</span> : null}
+    {data && data.steps.length > 0 ? <p class="quiet">{!best ? null : <><Starred x={x} of={new Set([best.number])} best={best} />. </>}{repeat > 1 ? "Each dot is the mean of the runs of a suggestion, when the last of them ended" : "Each dot is a trial at its end"}{ends(data)}.{drawn(data, repeat)}{data.rerun ? <span id="rerun">{" "}{plural(data.rerun, "trial")} ended more than once: the last end counts.</span> : null}
       {" "}The line is the best dot so far; <code>tunehost best --curve</code> counts every result.</p> : null}</Card>;
 }
+
+// drawn says that dots are left out.
+const drawn = ({ steps, total }: HistoryOf, repeat: number): string => (steps.length === total ? ""
+  : ` ${count(steps.length)} of ${plural(total, compared(repeat))} with a value are drawn, improvements and extremes among them.`);
 
 // ends says how dots are drawn that are no ordinary ends. What has not ended is there as of a time: the chart may be older
 // than the numbers beside it.

@@ -47,13 +47,14 @@ function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
   const [low, high] = extent(values);
   const where = expression(t.space, ranges);
   return <Card title={`${where ? `${count(chosen)} of ` : ""}${plural(t.points.numbers.length, "trial")}${t.points.numbers.length < t.points.total ? ` of ${count(t.points.total)}` : ""}`} id="parallel"
-    aside={<div class="row"><Select label="colour" of={t.space.metrics} chosen={metric} on={(m) => setQuery({ metric: m })} />
+    aside={<div class="row">{t.space.metrics.length > 0 ? <Select label="colour" of={t.space.metrics} chosen={metric} on={(m) => setQuery({ metric: m })} /> : null}
       <label class="select">highlight trial <input type="number" min="0" class="short" value={marked ?? ""} placeholder={best === undefined ? "" : String(best)}
         onInput={(e) => setQuery({ trial: e.currentTarget.value })} /></label></div>}>
     <Parallel label={`Parallel coordinates of ${plural(t.points.numbers.length, "trial")}: ${shown.join(", ")}`} numbers={t.points.numbers}
       dimensions={dimensions} shades={shade} ranges={ranges} onBrush={brush} highlight={strong}
       pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
     <Scale low={better(t, metric) > 0 ? low : high} high={better(t, metric) > 0 ? high : low} label={`${metric}, by rank, the best blue:`} />
+    {low > high ? <p class="quiet">No trial has a finite value{metric ? ` of ${metric}` : ""} yet: the lines have no colours.</p> : null}
     {wrong ? <p class="failure" role="alert"><strong>✕</strong> {wrong}</p> : null}
     <Highlighted x={x} best={best} shown={strong} leader={leader} />
     <p class="quiet">Drag along an axis to choose a range, click the axis to drop it. {where ? <>{source.made ? null : <a href={href(["x", x, "trials"], { where })}>

@@ -5,7 +5,8 @@ import type { Detail, Params, Ranked, Result, Space } from "../api";
 import { flat, runsOf, toNumber } from "../api";
 import { useSource } from "../context";
 import type { PageProps } from "../context";
-import { plain, plural, seconds, stateWord, time, value } from "../format";
+import { plain, plural, seconds, stateWord, teller, time, value } from "../format";
+import { named } from "../named";
 import { useAsked, useData, useNow } from "../live";
 import { Lines } from "../plot/lines";
 import { useUsual } from "../plot/usual";
@@ -71,10 +72,12 @@ function Told({ text, printed = "" }: { text: string; printed?: string }): JSX.E
 function Parameters({ t, best: bestParams, space }: { t: Detail; best?: Params; space?: Space }): JSX.Element {
   const own = flat(t.params, space), best = bestParams && flat(bestParams, space);
   const names = [...new Set([...Object.keys(own), ...Object.keys(best ?? {})])];
+  const tellers = named(space?.parameters.map((p) => [p.name, teller(p.choices)]) ?? []);
+  const told = (n: string, v: unknown): string => (tellers[n] ?? value)(v);
   return <Card title="Parameters" id="parameters" aside={<Copy text={JSON.stringify(t.params)} label="copy as JSON" />}>
     <table class="figures"><thead><tr><th>name</th><th>value</th>{best ? <th>of the best</th> : null}</tr></thead>
-      <tbody>{names.map((n) => <tr key={n}><th scope="row" class={whole(n)}>{n}</th><td title={JSON.stringify(own[n])} class={whole(value(own[n]))}>{value(own[n])}</td>
-        {best ? <td title={JSON.stringify(best[n])} class={[JSON.stringify(best[n]) === JSON.stringify(own[n]) ? "quiet" : "", whole(value(best[n])) ?? ""].join(" ").trim() || undefined}>{value(best[n])}</td> : null}</tr>)}</tbody></table></Card>;
+      <tbody>{names.map((n) => <tr key={n}><th scope="row" class={whole(n)}>{n}</th><td title={JSON.stringify(own[n])} class={whole(told(n, own[n]))}>{told(n, own[n])}</td>
+        {best ? <td title={JSON.stringify(best[n])} class={[JSON.stringify(best[n]) === JSON.stringify(own[n]) ? "quiet" : "", whole(told(n, best[n])) ?? ""].join(" ").trim() || undefined}>{told(n, best[n])}</td> : null}</tr>)}</tbody></table></Card>;
 }
 
 // whole keeps short texts in one line, where a long one beside them takes the room.

@@ -5,7 +5,7 @@ import type { Parameter, Ranked, Space, Trial } from "../api";
 import { param, Problem, repeats, runsOf } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { count, plain, plural, seconds, states, stateWord, time, value } from "../format";
+import { count, plain, plural, seconds, states, stateWord, teller, time } from "../format";
 import type { Watched } from "../live";
 import { useData } from "../live";
 import { fate } from "../outcome";
@@ -59,8 +59,11 @@ function columns({ space, x, over, best }: About): Column[] {
     ...aboutTrials({ x, over, best, space }),
     ...metrics.map((m): Column => ({ id: m, name: m, group: "metrics", sort: m, fields: ["metrics"], kind: "decimal",
       falls: space.objectives.some((o) => o.metric === m && o.mode === "max"), text: (t) => plain(t.metrics[m]) })),
-    ...space.parameters.map((p): Column => ({ id: p.name, name: p.name, group: "parameters", sort: p.name, fields: ["params"],
-      kind: counts(p) ? "decimal" : undefined, text: (t) => value(param(t.params, p.name)) })),
+    ...space.parameters.map((p): Column => {
+      const told = teller(p.choices);
+      return { id: p.name, name: p.name, group: "parameters", sort: p.name, fields: ["params"],
+        kind: counts(p) ? "decimal" : undefined, text: (t) => told(param(t.params, p.name)) };
+    }),
   ]);
 }
 

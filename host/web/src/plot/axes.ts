@@ -50,17 +50,27 @@ function choices(w: Wanted, list: unknown[], range: [number, number]): Axis {
     ticks: [...known].map(([key, v], i) => ({ at: scale(key) ?? NaN, text: texts[i]!, value: v })) };
 }
 
-function numeric(w: Wanted, values: number[], range: [number, number]): Axis {
-  const log = w.log === true && values.every((v) => v > 0) && (w.low === undefined || w.low > 0);
-  const [low, high] = spread(values, w, log);
+// huge is where differences of numbers may be too large for a number; such are counted in a unit on a linear axis.
+const [huge, unit] = [1e300, 1e10];
+
+function numeric(w: Wanted, all: number[], range: [number, number]): Axis {
+  const log = w.log === true && all.every((v) => v > 0) && (w.low === undefined || w.low > 0);
+  const one = !log && [w.low ?? 0, w.high ?? 0].concat(all).some((v) => Math.abs(v) > huge) ? unit : 1;
+  const values = all.map((v) => v / one);
+  const [low, high] = spread(values, { ...w, low: w.low && w.low / one, high: w.high && w.high / one }, log);
   const scale = log ? scaleLog([low, high], range) : scaleLinear([low, high], range);
+  const reach = beyondAxis * (high - low);
+  const at = (v: number): number => scale(log || !Number.isFinite(v) ? v : Math.max(low - reach, Math.min(high + reach, v / one)));
   const count = Math.max(2, Math.floor(Math.abs(range[1] - range[0]) / (range[1] < range[0] ? 42 : 80))); // a text is wider than high
-  const ticks = some(scale.ticks(count), count, log);
-  const whole = values.length > 0 && values.every(Number.isInteger) ? ticks.filter(Number.isInteger) : [];
-  return { label: w.label + (log ? " (log)" : ""), kind: "number", at: (v) => (typeof v === "number" ? scale(v) : NaN),
-    invert: (px) => scale.invert(px), ticks: (whole.length > 0 ? whole : ticks).map((v) => ({ at: scale(v),
-      text: tick(v) })) };
+  const ticks = some(scale.ticks(count), count, log).map((v) => v * one).filter(Number.isFinite);
+  const whole = all.length > 0 && all.every(Number.isInteger) ? ticks.filter(Number.isInteger) : [];
+  return { label: w.label + (log ? " (log)" : ""), kind: "number", at: (v) => (typeof v === "number" ? at(v) : NaN),
+    invert: (px) => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, scale.invert(px) * one)),
+    ticks: (whole.length > 0 ? whole : ticks).map((v) => ({ at: at(v), text: tick(v) })) };
 }
+
+// beyondAxis is how many lengths of an axis a place may be beyond its ends: what is farther is there.
+const beyondAxis = 1000;
 
 // tick writes a number of an axis as `tunehost plot` does: 28000, and not 2.8e+04, which takes more room.
 const tick = (v: number): string => (Number.isInteger(v) && Math.abs(v) < 1e7 ? String(v) : number(v, 4));

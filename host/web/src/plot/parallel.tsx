@@ -59,11 +59,15 @@ export function countChosen(dimensions: Dimension[], all: Ranges): number {
   return Array.from({ length: n }, (_, k) => of.every(([d, r]) => inside(d.values[k], r))).filter(Boolean).length;
 }
 
-function layout(p: ParallelProps, w: number): Layout {
+// side is the room beside the first axis, and the least beside the last one.
+const side = 50;
+
+function layout(p: ParallelProps, { w, ctx }: Surface): Layout {
   const n = p.dimensions.length;
-  const xs = p.dimensions.map((_, i) => 50 + (n > 1 ? (i * (w - 100)) / (n - 1) : (w - 100) / 2));
   const axes = p.dimensions.map((d) => axis({ label: d.name, values: d.values, log: d.log, low: d.low, high: d.high,
     choices: d.choices }, [bottom, top]));
+  const [first, last] = [side, w - besideLast(ctx, axes[n - 1])];
+  const xs = axes.map((_, i) => (n > 1 ? first + (i * (last - first)) / (n - 1) : (first + last) / 2));
   const ys = p.dimensions.map((d, i) => Float32Array.from(d.values, (v) => {
     const y = axes[i]!.at(v);
     return Number.isFinite(y) ? y : absent;
@@ -76,14 +80,20 @@ function layout(p: ParallelProps, w: number): Layout {
   return { xs, axes, ys, chosen };
 }
 
+// besideLast is the room for the numbers of the last axis, which has no other one beside it.
+function besideLast(ctx: CanvasRenderingContext2D, a: Axis | undefined): number {
+  const numbers = a?.kind === "number" ? a.ticks : [];
+  return Math.max(side, ...numbers.map((t) => ctx.measureText(t.text).width + 12));
+}
+
 export function Parallel(p: ParallelProps): JSX.Element {
   const last = useRef<{ l: Layout; w: number } | null>(null);
   const [drag, setDrag] = useState<{ at: number; from: number; to: number }>();
   const [hover, setHover] = useState(-1);
   const draw = (s: Surface): void => {
-    let l = layout(p, s.w);
+    let l = layout(p, s);
     const now = drag ? ranged(p, l, drag.at, sorted(drag.from, drag.to)) : p.ranges;
-    if (drag) l = layout({ ...p, ranges: now }, s.w);
+    if (drag) l = layout({ ...p, ranges: now }, s);
     const brushes = placed(now, p, l);
     last.current = { l, w: s.w };
     drawLines(s, l, p);
@@ -123,8 +133,8 @@ function ranged(p: ParallelProps, l: Layout, at: number, [from, to]: [number, nu
     : { choices: a.ticks.filter((t) => t.at >= from && t.at <= to).map((t) => t.value) });
 }
 
-// neat has the digits that a filter of trials has, so that both choose the same.
-const neat = (v: number): number => Number(v.toPrecision(8));
+// neat has the digits that a filter of trials has, so that both choose the same. The largest number is no limit.
+const neat = (v: number): number => (Math.abs(v) < Number.MAX_VALUE ? Number(v.toPrecision(8)) : v);
 
 // placed are ranges in pixels: all of the axis where there is no limit, and around the first and the last of choices.
 function placed(all: Ranges, p: ParallelProps, l: Layout): Brushes {
@@ -250,7 +260,7 @@ function drawOne(s: Surface, l: Layout, k: number): void {
 }
 
 function drawAxes(s: Surface, l: Layout, p: ParallelProps, brushes: Brushes): void {
-  const room = (s.w - 100) / Math.max(1, l.xs.length - 1);
+  const room = l.xs.length > 1 ? l.xs[1]! - l.xs[0]! : s.w - 2 * side;
   s.ctx.textBaseline = "middle";
   p.dimensions.forEach((d, i) => {
     const [x, a] = [l.xs[i]!, l.axes[i]!];
@@ -265,7 +275,7 @@ function drawAxes(s: Surface, l: Layout, p: ParallelProps, brushes: Brushes): vo
       s.ctx.globalAlpha = 1;
     }
     s.ctx.textAlign = "left";
-    const most = Math.min(Math.max(a.kind === "number" ? 44 : 30, room - 10), s.w - x - 8);
+    const most = a.kind === "number" ? Infinity : Math.min(Math.max(30, room - 10), s.w - x - 8); // a part of a number is another one
     const ticks = a.ticks.slice(0, 30);
     const texts = distinctly(ticks.map((t) => t.text), (t) => s.ctx.measureText(t).width <= most);
     ticks.forEach((t, k) => tick(s, x, t.at, t.text, most, texts[k]!));

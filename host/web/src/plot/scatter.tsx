@@ -320,8 +320,9 @@ function mean(samples: Sample[], x: number | undefined, y: number | undefined): 
   return sum / weight;
 }
 
-// Scale explains the colours.
-export function Scale({ low, high, label }: { low: number; high: number; label: string }): JSX.Element {
+// Scale explains the colours, where there are any.
+export function Scale({ low, high, label }: { low: number; high: number; label: string }): JSX.Element | null {
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return null;
   return <div class="row quiet"><span>{label}</span><span>{number(low)}</span>
     <Canvas label={`colours from ${number(low)} to ${number(high)}`} height={12} draw={(s) => {
       for (let x = 0; x < s.w; x++) {
