@@ -13,7 +13,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, AsyncIterator, ClassVar, Dict, FrozenSet, Iterator, List, Mapping, Optional, Union
+from typing import Any, AsyncIterator, ClassVar, Dict, FrozenSet, Iterator, List, Mapping, Optional, SupportsIndex, Union
 
 from . import _binary, _grids, _integers, _labels, _places, _system, _view, _words
 from ._hands import Hands
@@ -181,9 +181,16 @@ class AskTell(Experiment):
         """
         return self._end({"tell": _id(trial), "metrics": self._flat("tell", metrics).metrics})
 
-    def fail(self, trial: Union[Asked, str], why: str = "failed") -> Optional[str]:
-        """Ends a trial as failed, for a reason that its page and files have. Returns None, or why this does not count: it had been stopped before."""
-        return self._end({"tell": _id(trial), "failed": why or "failed"})
+    def fail(self, trial: Union[Asked, str], why: Union[str, BaseException] = "failed") -> Optional[str]:
+        """Ends a trial as failed, for a reason that its page and files have. An exception says its kind, its text and
+        where it was raised. Returns None, or why this does not count: it had been stopped before.
+
+        >>> with AskTell({"x": 5}, metric="loss", mode="min", trials=1, name="failed") as experiment:
+        ...     experiment.fail(experiment.ask(), ValueError("too hot"))
+        ...     experiment.trials()[0]["error"]
+        'ValueError: too hot'
+        """
+        return self._end({"tell": _id(trial), "failed": _reason(why)})
 
     def best(self, metric: Optional[str] = None, scope: str = "last") -> Optional[Dict[str, Any]]:
         """See Experiment.best. With storage="none" it is the best trial by its last value, with trial, params, metrics
@@ -396,7 +403,7 @@ class AsyncAskTell:
         """See AskTell.tell."""
         return await self._ended(self.reading.tell, trial, metrics)
 
-    async def fail(self, trial: Union[Asked, str], why: str = "failed") -> Optional[str]:
+    async def fail(self, trial: Union[Asked, str], why: Union[str, BaseException] = "failed") -> Optional[str]:
         """See AskTell.fail."""
         return await self._ended(self.reading.fail, trial, why)
 
@@ -468,10 +475,10 @@ def _differences(begun: Mapping[str, Any], given: Mapping[str, Any]) -> list[tup
 def _check_space(dir: str, name: str, space: Mapping[str, Any]) -> None:
     """Refuses another space than that of an experiment which exists: its trials are points of its own."""
     try:
-        begun = json.loads(Path(dir, "experiment.yaml").read_text(encoding="utf-8"))["space"]
-        extended = json.loads(Path(dir, "run.json").read_text(encoding="utf-8")).get("extensions")
-    except (OSError, ValueError, KeyError):
-        return  # there is none, or it did not begin with AskTell
+        begun = dict(json.loads(Path(dir, "experiment.yaml").read_text(encoding="utf-8"))["space"])
+        extended = dict(json.loads(Path(dir, "run.json").read_text(encoding="utf-8"))).get("extensions")
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return  # there is none, it did not begin with AskTell, or it is damaged, which the program says
     given = json.loads(json.dumps(space, default=_plain))
     if extended or given == begun:
         return
@@ -624,7 +631,17 @@ def _entry(value: Any, kind: str) -> Dict[str, Any]:
 
 
 def _id(trial: Union[Asked, str]) -> str:
+    """The id of a trial, or its number, which the program takes, too."""
+    if not isinstance(trial, (Asked, str, SupportsIndex)):
+        raise AskError(f"the trial is {trial!r:.60}: expected what ask returned, or its id")
     return trial.id if isinstance(trial, Asked) else trial
+
+
+def _reason(why: Any) -> str:
+    """Why a trial has failed. Nothing is refused: the caller handles a failure."""
+    from .run import cut, describe
+
+    return describe(why) if isinstance(why, BaseException) else cut("" if why is None else str(why)) or "failed"
 
 
 def _plain(value: Any) -> Any:

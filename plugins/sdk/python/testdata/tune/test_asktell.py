@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import types
+from pathlib import Path
 
 import pytest
 
@@ -369,6 +370,45 @@ def test_decisions():
         assert experiment.fail(other, "no memory") is None
         assert [t["state"] for t in experiment.trials()] == ["TERMINATED", "ERROR"]
         assert "no memory" in experiment.trials()[1]["error"]
+
+
+def raised():
+    try:
+        raise ValueError("too\nhot")
+    except ValueError as e:
+        return e
+
+
+@pytest.mark.parametrize("why, said", [
+    (raised(), r"^ValueError: too hot \(.*test_asktell\.py:\d+\)$"), (MemoryError(), "^MemoryError$"), (None, "^failed$"),
+    ("", "^failed$"), (137, "^137$"), (["a"], r"^\['a'\]$"), ({"a": 1}, "^{'a': 1}$"), (b"x", "^b'x'$"), ("x" * 2_000_000, "^x+"),
+])
+def test_any_reason_of_a_failure(why, said):
+    """It is given where an exception is handled: another one would end the loop."""
+    with tunehost.AskTell({"x": 1}, metric="loss", mode="min", trials=1, name="why") as experiment:
+        experiment.fail(experiment.ask(), why)
+        assert re.search(said, experiment.trials()[0]["error"])
+
+
+@pytest.mark.parametrize("trial", [None, {"x": 1}, object()])
+def test_what_is_no_trial(trial):
+    with tunehost.AskTell({"x": 1}, metric="loss", mode="min", trials=1, storage="none") as experiment:
+        for call in (experiment.tell, experiment.report, experiment.fail):
+            with pytest.raises(tunehost.AskError, match="^the trial is .*: expected what ask returned, or its id$"):
+                call(trial, 1.0)
+
+
+@pytest.mark.parametrize("text", ['{"x', "\udcff", '{"trials": 1}x', "[]", '"x"', '{"space": null}', '{"space": [1]}', "{}", "",
+                                  '{"space":' + "[" * 100_000])
+def test_a_damaged_experiment_file(text):
+    """One line of the program, whatever it has in the place of JSON."""
+    space = {"x": tune.grid_search([1, 2])}
+    tunehost.AskTell(space, metric="loss", mode="min", trials=2, name="damaged").close()
+    file = Path("results/damaged/experiment.yaml")
+    file.chmod(0o644)
+    file.write_text(text, errors="surrogateescape")
+    with pytest.raises(tunehost.AskError, match="experiment.yaml cannot be read: .*put it back from a copy$"):
+        tunehost.AskTell(space, metric="loss", mode="min", trials=2, name="damaged")
 
 
 def test_tell_first():

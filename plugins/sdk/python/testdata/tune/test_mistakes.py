@@ -112,6 +112,21 @@ def test_a_function_that_returns_no_number_is_named(value):
     assert ".py\"" not in str(raised.value)  # no frames of this package, and there are no others
 
 
+LARGE = tune.randint(2**60, 2**60 + 5)
+
+
+@pytest.mark.parametrize("space, name", [
+    ({"a": tune.uniform(0, 1), "x": LARGE}, "x"), ({"n": {"ü": LARGE}}, "n/ü"), ({"c": tune.choice([1, {"x": LARGE}])}, "c_1/it/x"),
+    ({"x": tune.quniform(1, 2, 5)}, "x"),
+])
+def test_what_the_program_refuses_of_a_space_names_the_parameter(space, name):
+    says = rf"^(param_)?space: {name}: (found the number \d+, expected one within|no multiple of the step)"
+    with pytest.raises(tune.TuneError, match=says):
+        fit(loss, space)
+    with pytest.raises(tunehost.AskError, match=says):
+        tunehost.AskTell(space, metric="loss", mode="min", trials=1)
+
+
 def test_numbers_of_numpy_are_numbers_of_trials():
     numpy = pytest.importorskip("numpy")
     best = tunehost.minimize(lambda p: numpy.float32(p["x"]), {"x": tune.uniform(0, 1)}, trials=numpy.int64(2), verbose=0,

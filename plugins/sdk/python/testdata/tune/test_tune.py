@@ -1,9 +1,12 @@
 """Experiments that tunehost.tune runs with the program itself. tune_test.go starts them."""
 
+import builtins
 import json
 import os
+import pickle
 import random
 import subprocess
+import traceback
 from functools import partial
 from pathlib import Path
 
@@ -129,11 +132,33 @@ def test_failures_name_the_users_line():
         tune.run(train, config={"fails": 9}, verbose=0)
 
 
-@pytest.mark.parametrize("text, kind", [("KeyError: 'a' (x.py:3)", KeyError), ("UnicodeDecodeError: bad", tune.TuneError),
-                                        ("Own: bad", tune.TuneError), ("print: bad", tune.TuneError)])
-def test_failures_are_of_the_kind_that_was_raised(text, kind):
+@pytest.mark.parametrize("name", [name for name, kind in vars(builtins).items()
+                                  if isinstance(kind, type) and issubclass(kind, Exception)])
+@pytest.mark.parametrize("rest", [": 'a' (x.py:3)", " (x.py:3)", "", "\nTraceback (most recent call last):"])
+def test_failures_are_of_the_kind_that_was_raised(name, rest):
+    """Whatever its arguments are, and with a text or without."""
+    error = of_trial(name + rest)
+    assert isinstance(error, getattr(builtins, name)) and isinstance(error, tune.TuneError)
+    copied = pickle.loads(pickle.dumps(error))
+    assert type(copied) is type(error) and str(copied) == str(error) == name + rest
+    assert name in "".join(traceback.format_exception(type(error), error, None)) and repr(error)
+
+
+@pytest.mark.parametrize("text", ["Own: bad", "print: bad", "Warning about x: bad", "KeyboardInterrupt: bad", "SystemExit", ""])
+def test_other_failures_are_of_no_kind(text):
     error = of_trial(text)
-    assert isinstance(error, kind) and isinstance(error, tune.TuneError) and str(error) == text
+    assert type(error) is tune.TuneError and str(error) == text
+
+
+def test_failures_of_trials_are_of_their_kinds():
+    def train(config):
+        if config["kind"] == "decode":
+            b"\xff".decode()
+        raise NotImplementedError
+
+    decode, unwritten = fit(train, {"kind": tune.grid_search(["decode", "unwritten"])}).errors
+    assert isinstance(decode, UnicodeDecodeError) and "can't decode byte 0xff" in str(decode)
+    assert isinstance(unwritten, NotImplementedError)
 
 
 def test_a_temporary_checkpoint_is_kept():
