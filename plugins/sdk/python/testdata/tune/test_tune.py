@@ -6,6 +6,7 @@ import os
 import pickle
 import random
 import subprocess
+import sys
 import traceback
 from functools import partial
 from pathlib import Path
@@ -473,3 +474,66 @@ def test_refusals_of_the_program_are_errors():
         fit(lambda c: lock.acquire())
     with pytest.raises(tune.TuneError, match="need"):
         fit(lambda c: None, scheduler=tune.ASHAScheduler())
+
+
+SPAWNS = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from beside import more
+from tunehost import tune
+
+class Box:
+    value = 3
+
+def boxed(box):
+    return box.value
+
+def train(config):
+    context = multiprocessing.get_context(config["how"])
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        tune.report({"loss": pool.submit(more, 1).result() + pool.submit(boxed, Box()).result()})
+
+if __name__ == "__main__":
+    space = {"how": tune.grid_search(["spawn", "forkserver"])}
+    results = tune.Tuner(train, param_space=space, tune_config=tune.TuneConfig(metric="loss", mode="min")).fit()
+    print("losses", *(r.metrics.get("loss", r.error) for r in results))
+"""
+
+
+def test_trials_spawn_processes():
+    """They import no trial, and find the functions of the script and of modules."""
+    Path("beside.py").write_text("def more(x):\n    return x + 1\n")
+    Path("script.py").write_text(SPAWNS)
+    said = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, timeout=60)
+    assert "losses 5 5" in said.stdout, said.stdout + said.stderr
+
+
+PLUGIN = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+import tunehost
+
+def more(x):
+    return x + 1
+
+@tunehost.trainable(name="spawning", version="1.0.0")
+def spawning(run):
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(run.params["how"])) as pool:
+        run.report({"loss": pool.submit(more, 1).result()})
+
+tunehost.serve(spawning)
+"""
+
+
+def test_plugins_spawn_processes():
+    """serve is in the last line, as the README has it: a process that a trial has spawned is no plugin."""
+    Path("plugin").mkdir()
+    Path("plugin/serve.py").write_text(PLUGIN)
+    manifest = {"kind": "trainable", "name": "spawning", "version": "1.0.0", "command": [sys.executable, "serve.py"],
+                "env": ["PYTHONPATH"]}
+    Path("plugin/plugin.yaml").write_text(json.dumps(manifest))
+    experiment = {"version": 1, "name": "spawns", "objective": {"metric": "loss", "mode": "min"}, "trials": 1,
+                  "trainable": {"plugin": os.path.abspath("plugin")}, "space": {"how": {"grid": ["spawn", "forkserver"]}}}
+    Path("spawns.yaml").write_text(json.dumps(experiment))
+    said = subprocess.run([_binary.find(), "run", "spawns.yaml"], capture_output=True, text=True, timeout=60)
+    assert said.returncode == 0, said.stdout + said.stderr

@@ -18,9 +18,8 @@ def of_trial(text: str) -> TuneError:
     """The failure of a trial, whose first line begins with the name of an exception. One of Python's own is also an
     instance of that, as in Ray Tune: `except KeyError` catches it. Not so KeyboardInterrupt and the others that are no
     Exception: whoever raises the failure would seem to be interrupted."""
-    name = re.match(r"(\w+)(?::| \(|\n|$)", text)  # its text, the place, or neither follows
-    kind = getattr(builtins, name[1], None) if name else None
-    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+    kind = _kind(text)
+    if kind is None:
         return TuneError(text)
     if hasattr(kind, "exceptions"):
         return _also(kind)(text, [TuneError(text)])  # a group has members
@@ -28,6 +27,13 @@ def of_trial(text: str) -> TuneError:
         return _also(kind)(text)
     except TypeError:  # it takes other arguments than a text, which are not known
         return _bare(kind)(text)
+
+
+def _kind(text: str) -> Any:
+    """The exception of Python's own with which a text begins, or None."""
+    name = re.match(r"(\w+)(?::| \(|\n|$)", text)  # its text, the place, or neither follows
+    kind = getattr(builtins, name[1], None) if name else None
+    return kind if isinstance(kind, type) and issubclass(kind, Exception) else None
 
 
 @functools.lru_cache(maxsize=None)
