@@ -9,7 +9,7 @@ import re
 from typing import Callable, List, Mapping, Tuple, Union
 
 # Patterns are compiled where they are used: a run without a message uses none.
-_PLACE = r"^(?:.*/tune/experiment\.yaml|stdin):(\d+):(\d+): (.*)$"
+_PLACE = r"^(?!warning: )(?:.*/tune/experiment\.yaml|stdin):(\d+):(\d+): (.*)$"
 _JSON = r'[{}\[\]]|"(?:[^"\\]|\\.)*"'
 
 #: A process of this package: its folder beside the experiment.
