@@ -385,14 +385,24 @@ def test_objects_of_the_user_name_their_line():
         fit(loss, {"x": tune.uniform(0, 1)}, search_alg=Divides())
 
 
-class Counts(Divides):
+class Says(Divides):
+    def __init__(self, said):
+        super().__init__()
+        self.said = said
+
     def suggest(self, trial_id):
-        return 5
+        return self.said
 
 
-def test_a_suggestion_that_is_no_config_is_named():
-    with pytest.raises(tune.TuneError, match="Counts.suggest returned 5: expected a dict, None or Searcher.FINISHED"):
-        fit(loss, {"x": tune.uniform(0, 1)}, search_alg=Counts())
+@pytest.mark.parametrize("said", [5, "abc", '{"x": 0.5}', [0.5]])
+def test_a_suggestion_that_is_no_config_is_named(said):
+    says = re.escape(f"Says.suggest returned {said!r}: expected a dict, None or Searcher.FINISHED")
+    with pytest.raises(tune.TuneError, match=says):
+        fit(loss, {"x": tune.uniform(0, 1)}, search_alg=Says(said))
+
+
+def test_a_searcher_may_be_finished():
+    assert len(fit(loss, {"x": tune.uniform(0, 1)}, search_alg=Says(Searcher.FINISHED))) == 0
 
 
 SCRIPT = """
