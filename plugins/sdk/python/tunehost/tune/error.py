@@ -17,7 +17,7 @@ class TuneError(Exception):
 def of_trial(text: str) -> TuneError:
     """The failure of a trial, whose first line begins with the name of an exception. One of Python's own is also an
     instance of that, as in Ray Tune: `except KeyError` catches it. Not so KeyboardInterrupt and the others that are no
-    Exception: whoever raises the failure would seem to be interrupted."""
+    Exception: code that raises the failure would seem to be interrupted."""
     kind = _kind(text)
     if kind is None:
         return TuneError(text)
