@@ -574,8 +574,8 @@ def test_dataframes_without_pandas(monkeypatch):
 
 
 def test_refusals_of_ask_and_tell_name_arguments(capfd):
-    with pytest.raises(tunehost.AskError, match="^trials: found the number 0"):
-        tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", mode="min", trials=0)
+    with pytest.raises(tunehost.AskError, match="^concurrency: found the number -1"):
+        tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", mode="min", concurrency=-1)
     assert capfd.readouterr().err == ""
 
 
