@@ -19,7 +19,6 @@ import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 from typing import List as _List
-from typing import NoReturn as _NoReturn
 from typing import Type as _Type
 
 from . import _other, _stop
@@ -114,10 +113,13 @@ def __dir__() -> _List[str]:
 _stop.watch()
 
 
-def serve(*plugins: _Type[Plugin]) -> _NoReturn:
+def serve(*plugins: _Type[Plugin]) -> None:
     """Makes this program a plugin: serves at most one plugin of each kind until tunehost ends it
-    and then exits. Call it in the last line of the plugin's file. The program's output goes to the log.
+    and then exits. Call it in the last line of the plugin's file. The program's output goes to the log. A process that
+    multiprocessing spawns from a trial imports the file, too: there it returns at once.
     """
+    if _sys._getframe(1).f_globals.get("__name__") == "__mp_main__":
+        return
     from . import _serve
     from .plugin import chosen
 

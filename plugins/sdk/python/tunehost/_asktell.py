@@ -13,10 +13,10 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, AsyncIterator, ClassVar, Dict, FrozenSet, Iterator, List, Mapping, Optional, Union
+from typing import Any, AsyncIterator, ClassVar, Dict, FrozenSet, Iterator, List, Mapping, Optional, Set, SupportsIndex, Union
 
 from . import _binary, _grids, _integers, _labels, _places, _system, _view, _words
-from ._hands import Hands
+from ._hands import Hands, task
 from ._metrics import Reported, flatten, single
 from ._reading import Experiment
 
@@ -181,9 +181,16 @@ class AskTell(Experiment):
         """
         return self._end({"tell": _id(trial), "metrics": self._flat("tell", metrics).metrics})
 
-    def fail(self, trial: Union[Asked, str], why: str = "failed") -> Optional[str]:
-        """Ends a trial as failed, for a reason that its page and files have. Returns None, or why this does not count: it had been stopped before."""
-        return self._end({"tell": _id(trial), "failed": why or "failed"})
+    def fail(self, trial: Union[Asked, str], why: Union[str, BaseException] = "failed") -> Optional[str]:
+        """Ends a trial as failed, for a reason that its page and files have. An exception says its kind, its text and
+        where it was raised. Returns None, or why this does not count: it had been stopped before.
+
+        >>> with AskTell({"x": 5}, metric="loss", mode="min", trials=1, name="failed") as experiment:
+        ...     experiment.fail(experiment.ask(), ValueError("too hot"))
+        ...     experiment.trials()[0]["error"]
+        'ValueError: too hot'
+        """
+        return self._end({"tell": _id(trial), "failed": _reason(why)})
 
     def best(self, metric: Optional[str] = None, scope: str = "last") -> Optional[Dict[str, Any]]:
         """See Experiment.best. With storage="none" it is the best trial by its last value, with trial, params, metrics
@@ -364,6 +371,8 @@ class AsyncAskTell:
         self._sync: Optional[AskTell] = None
         self._told: asyncio.Future[None]  # done when something is told; the next one then takes its place
         self._left: List[Asked] = []  # the trials that nobody has: who asked for them was cancelled
+        self._hands = Hands(task)
+        self._asking: Set[Any] = set()  # the tasks that wait for a trial
 
     @property
     def reading(self) -> AskTell:
@@ -372,33 +381,63 @@ class AsyncAskTell:
             raise AskError("the experiment has not begun: write  async with tunehost.AsyncAskTell(…) as experiment")
         return self._sync
 
-    async def ask(self) -> Optional[Asked]:
-        """The next trial, or None when the experiment is finished. Waits while a result must be told first. A task that
-        is cancelled takes no trial, so asyncio.wait_for limits how long it waits."""
-        reading = self.reading
-        while True:
-            told = self._told
-            try:
-                return await self._next()
-            except TellFirst:
+    async def ask(self, wait: Union[bool, float] = True) -> Optional[Asked]:
+        """The next trial, or None when the experiment is finished. Waits while a result must be told first: for so many
+        seconds, or, with True, as long as another task has one of the trials that were handed out (has asked for it, or
+        read its params), and ten seconds where none has. TellFirst: nobody has told one. A task that is cancelled takes no
+        trial."""
+        me, end = self._hands.me(), None if isinstance(wait, bool) else time.monotonic() + wait
+        self._asking.add(me)
+        try:
+            while True:
+                told = self._told
+                try:
+                    return self._handed(await self._next())
+                except TellFirst:
+                    if wait is False:
+                        raise
                 # the host may end meanwhile, or somebody else may change what the experiment waits for
-                if not (await asyncio.wait([told], timeout=_SAY_AFTER_S))[0]:
-                    reading._say_what_waits()
+                left = _SAY_AFTER_S if end is None else min(_SAY_AFTER_S, max(0.0, end - time.monotonic()))
+                if not (await asyncio.wait([told], timeout=left))[0]:
+                    self._check_waiting(end)
+        finally:
+            self._asking.discard(me)
+
+    def _handed(self, trial: Optional[Asked]) -> Optional[Asked]:
+        """The trial, which this task has now."""
+        if trial:
+            object.__setattr__(trial, "_hands", self._hands)
+            self._hands.take(trial.id)
+        return trial
+
+    def _check_waiting(self, end: Optional[float]) -> None:
+        """Says for which trials this waits. TellFirst: it is too late, or no task is known that could tell a result."""
+        reading = self.reading
+        out = list(reading._out)
+        if end is None and out and not self._hands.others(out, self._asking):
+            raise TellFirst(
+                f"{reading._waits_for()}, and no other task has asked for it or read its params: {_TELL_EACH}, or "
+                "wait longer with ask(wait=SECONDS)"
+            )
+        if end is not None and time.monotonic() >= end:
+            raise TellFirst(f"{reading._waits_for()}: {_TELL_EACH}")
+        reading._say_what_waits()
 
     async def report(self, trial: Union[Asked, str], metrics: Metrics, iteration: Optional[int] = None) -> str:
         """See AskTell.report."""
         decision: str = await self._run(self.reading.report, trial, metrics, iteration)
         if decision != "continue":
+            self._hands.give(_id(trial))
             self._tell()
         return decision
 
     async def tell(self, trial: Union[Asked, str], metrics: Metrics) -> Optional[str]:
         """See AskTell.tell."""
-        return await self._ended(self.reading.tell, trial, metrics)
+        return await self._ended(trial, self.reading.tell, metrics)
 
-    async def fail(self, trial: Union[Asked, str], why: str = "failed") -> Optional[str]:
+    async def fail(self, trial: Union[Asked, str], why: Union[str, BaseException] = "failed") -> Optional[str]:
         """See AskTell.fail."""
-        return await self._ended(self.reading.fail, trial, why)
+        return await self._ended(trial, self.reading.fail, why)
 
     async def close(self) -> None:
         """See AskTell.close."""
@@ -441,9 +480,10 @@ class AsyncAskTell:
             self._left.append(trial)
             self._tell()
 
-    async def _ended(self, f: Any, *args: Any) -> Optional[str]:
+    async def _ended(self, trial: Union[Asked, str], f: Any, *args: Any) -> Optional[str]:
         try:
-            ignored: Optional[str] = await self._run(f, *args)
+            ignored: Optional[str] = await self._run(f, trial, *args)
+            self._hands.give(_id(trial))
             return ignored
         finally:  # also where the host is gone, which those who wait find out when they ask again
             self._tell()
@@ -468,10 +508,10 @@ def _differences(begun: Mapping[str, Any], given: Mapping[str, Any]) -> list[tup
 def _check_space(dir: str, name: str, space: Mapping[str, Any]) -> None:
     """Refuses another space than that of an experiment which exists: its trials are points of its own."""
     try:
-        begun = json.loads(Path(dir, "experiment.yaml").read_text(encoding="utf-8"))["space"]
-        extended = json.loads(Path(dir, "run.json").read_text(encoding="utf-8")).get("extensions")
-    except (OSError, ValueError, KeyError):
-        return  # there is none, or it did not begin with AskTell
+        begun = dict(json.loads(Path(dir, "experiment.yaml").read_text(encoding="utf-8"))["space"])
+        extended = dict(json.loads(Path(dir, "run.json").read_text(encoding="utf-8"))).get("extensions")
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return  # there is none, it did not begin with AskTell, or it is damaged, which the program says
     given = json.loads(json.dumps(space, default=_plain))
     if extended or given == begun:
         return
@@ -624,7 +664,17 @@ def _entry(value: Any, kind: str) -> Dict[str, Any]:
 
 
 def _id(trial: Union[Asked, str]) -> str:
+    """The id of a trial, or its number, which the program takes, too."""
+    if not isinstance(trial, (Asked, str, SupportsIndex)):
+        raise AskError(f"the trial is {trial!r:.60}: expected what ask returned, or its id")
     return trial.id if isinstance(trial, Asked) else trial
+
+
+def _reason(why: Any) -> str:
+    """Why a trial has failed. Nothing is refused: the caller handles a failure."""
+    from .run import cut, describe
+
+    return describe(why) if isinstance(why, BaseException) else cut("" if why is None else str(why)) or "failed"
 
 
 def _plain(value: Any) -> Any:

@@ -76,13 +76,16 @@ def _parts(space: Any) -> Any:
 
 
 def _begun(dir: str) -> Optional[int]:
-    """The number in the file of an experiment that exists."""
+    """The number in the file of an experiment that exists. None: there is none, or it is damaged, which the program says."""
     try:
         text = Path(dir, "experiment.yaml").read_text(encoding="utf-8")
-    except OSError:
-        return None
-    if text.startswith("{"):
-        begun: Optional[int] = json.loads(text).get("trials")
+        begun: Optional[int] = json.loads(text).get("trials") if text.startswith("{") else _written(text)
         return begun
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _written(text: str) -> Optional[int]:
+    """The number in a file of lines."""
     found = _BEGUN.search(text)
     return int(found[1]) if found else None

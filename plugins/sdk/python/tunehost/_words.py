@@ -3,11 +3,13 @@ written, and of options of the command line."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
-from typing import Callable, Mapping, Tuple, Union
+from typing import Callable, List, Mapping, Tuple, Union
 
 # Patterns are compiled where they are used: a run without a message uses none.
-_PLACE = r"^(?:.*/tune/experiment\.yaml|stdin):(\d+):(\d+): (.*)$"
+_PLACE = r"^(?!warning: )(?:.*/tune/experiment\.yaml|stdin):(\d+):(\d+): (.*)$"
 _JSON = r'[{}\[\]]|"(?:[^"\\]|\\.)*"'
 
 #: A process of this package: its folder beside the experiment.
@@ -123,30 +125,40 @@ def _refused(line: str, file: str, arguments: Mapping[str, str]) -> str:
     if not found:
         return line
     number, column, what = int(found[1]), int(found[2]), found[3]
-    key = _key_in_json(file, column) if file.startswith("{") else _key_in_yaml(file, number)
-    name = arguments.get(key, key)
-    return what if not name or what.startswith(("unknown key", f"{name}: ", f"{key}: ")) else f"{name}: {what}"
+    key, *inner = _keys_in_json(file, column, []) if file.startswith("{") else _keys_in_yaml(file, number, column)
+    name, parameter = arguments.get(key, key), _parameter(inner) if key == "space" else ""
+    if not name or what.startswith(("unknown key", f"{name}: ", f"{key}: ")):
+        return what
+    return f"{name}: {what}" if not parameter or what.startswith((f"{parameter} ", f"{parameter}: ")) else (
+        f"{name}: {parameter}: {what}"
+    )
 
 
-def _key_in_yaml(file: str, number: int) -> str:
-    """The key at the top to which a line belongs."""
-    for line in reversed(file.splitlines()[:number]):
+def _parameter(keys: List[str]) -> str:
+    """The name of the parameter to which keys in the space belong."""
+    from .tune._encode import FORMS
+
+    return "/".join(itertools.takewhile(lambda key: key and key not in FORMS, keys))
+
+
+def _keys_in_yaml(file: str, number: int, column: int) -> List[str]:
+    """The keys around a place: that at the top to which its line belongs, and those in the line."""
+    lines = file.splitlines()[:number]
+    for line in reversed(lines):
         if line[:1].isalpha():
-            return line.partition(":")[0]
-    return ""
+            return [line.partition(":")[0], *([] if line is lines[-1] else _keys_in_json(lines[-1], column, [""]))]
+    return [""]
 
 
-def _key_in_json(file: str, column: int) -> str:
-    """The key at the top to which a column of one line belongs."""
-    depth, key = 0, ""
-    for token in re.finditer(_JSON, file):
+def _keys_in_json(text: str, column: int, keys: List[str]) -> List[str]:
+    """The keys around a column of one line, which is within so many; "" in a list, and before the first."""
+    for token in re.finditer(_JSON, text):
         if token.start() >= column:
             break
-        text = token[0]
-        if text in "{[":
-            depth += 1
-        elif text in "}]":
-            depth -= 1
-        elif depth == 1 and file[token.end() :].lstrip().startswith(":"):
-            key = text[1:-1]
-    return key
+        if token[0] in "{[":
+            keys.append("")
+        elif token[0] in "}]":
+            keys.pop()
+        elif text[token.end() :].lstrip().startswith(":"):
+            keys[-1] = json.loads(token[0])
+    return keys or [""]

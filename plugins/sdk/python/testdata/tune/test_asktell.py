@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import types
+from pathlib import Path
 
 import pytest
 
@@ -371,6 +372,45 @@ def test_decisions():
         assert "no memory" in experiment.trials()[1]["error"]
 
 
+def raised():
+    try:
+        raise ValueError("too\nhot")
+    except ValueError as e:
+        return e
+
+
+@pytest.mark.parametrize("why, said", [
+    (raised(), r"^ValueError: too hot \(.*test_asktell\.py:\d+\)$"), (MemoryError(), "^MemoryError$"), (None, "^failed$"),
+    ("", "^failed$"), (137, "^137$"), (["a"], r"^\['a'\]$"), ({"a": 1}, "^{'a': 1}$"), (b"x", "^b'x'$"), ("x" * 2_000_000, "^x+"),
+])
+def test_any_reason_of_a_failure(why, said):
+    """It is given where an exception is handled: another one would end the loop."""
+    with tunehost.AskTell({"x": 1}, metric="loss", mode="min", trials=1, name="why") as experiment:
+        experiment.fail(experiment.ask(), why)
+        assert re.search(said, experiment.trials()[0]["error"])
+
+
+@pytest.mark.parametrize("trial", [None, {"x": 1}, object()])
+def test_what_is_no_trial(trial):
+    with tunehost.AskTell({"x": 1}, metric="loss", mode="min", trials=1, storage="none") as experiment:
+        for call in (experiment.tell, experiment.report, experiment.fail):
+            with pytest.raises(tunehost.AskError, match="^the trial is .*: expected what ask returned, or its id$"):
+                call(trial, 1.0)
+
+
+@pytest.mark.parametrize("text", ['{"x', "\udcff", '{"trials": 1}x', "[]", '"x"', '{"space": null}', '{"space": [1]}', "{}", "",
+                                  '{"space":' + "[" * 100_000])
+def test_a_damaged_experiment_file(text):
+    """One line of the program, whatever it has in the place of JSON."""
+    space = {"x": tune.grid_search([1, 2])}
+    tunehost.AskTell(space, metric="loss", mode="min", trials=2, name="damaged").close()
+    file = Path("results/damaged/experiment.yaml")
+    file.chmod(0o644)
+    file.write_text(text, errors="surrogateescape")
+    with pytest.raises(tunehost.AskError, match="experiment.yaml cannot be read: .*put it back from a copy$"):
+        tunehost.AskTell(space, metric="loss", mode="min", trials=2, name="damaged")
+
+
 def test_tell_first():
     """A grid of two points: the third ask needs a result, and with wait it waits for another thread's."""
     space = {"x": tune.grid_search([1, 2])}
@@ -491,6 +531,81 @@ def test_a_task_does_not_wait_for_a_program_that_is_gone(monkeypatch, capfd):
             await asks
 
     in_tasks(ask, trials=1)
+
+
+def in_three_tasks(first):
+    """Three tasks, the first of which does something else with its first trial."""
+
+    async def works(experiment):
+        async for trial in experiment:
+            await asyncio.sleep(0.01)
+            await experiment.tell(trial, trial.params["x"])
+
+    async def works_first(experiment):
+        await first(experiment, await experiment.ask())
+        await works(experiment)
+
+    return lambda experiment: asyncio.gather(works_first(experiment), works(experiment), works(experiment),
+                                             return_exceptions=True)
+
+
+@pytest.mark.parametrize("error", [ValueError, asyncio.CancelledError])
+def test_tasks_do_not_wait_for_one_that_has_died(monkeypatch, error):
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.3)
+
+    async def dies(experiment, trial):
+        raise error
+
+    died, *others = in_tasks(in_three_tasks(dies), trials=8)
+    assert isinstance(died, error) and all(isinstance(other, tunehost.TellFirst) for other in others)
+    assert re.search(r"trial 0 \(\w+\), .*, and no other task has asked for it or read its params", str(others[0]))
+
+
+def test_a_task_does_not_wait_for_itself(monkeypatch):
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.3)
+
+    async def forgets(experiment):
+        await experiment.ask()
+        with pytest.raises(tunehost.TellFirst):
+            async for trial in experiment:
+                await experiment.tell(trial, 1.0)
+        with pytest.raises(tunehost.TellFirst):
+            await experiment.ask(wait=False)
+        with pytest.raises(tunehost.TellFirst, match="handed out and not told: call tell or fail for each trial$"):
+            await experiment.ask(wait=0.1)
+
+    in_tasks(forgets, trials=3)
+
+
+async def trains(experiment, trial):
+    await asyncio.sleep(1)
+    await experiment.tell(trial, 1.0)
+
+
+async def hands_it_to_a_task(experiment, trial):
+    async def late():
+        trial.params
+        await trains(experiment, trial)
+
+    experiment.kept = asyncio.ensure_future(late())
+
+
+async def hands_it_to_a_thread(experiment, trial):
+    loop = asyncio.get_running_loop()
+
+    def late():
+        trial.params
+        threading.Event().wait(1)
+        asyncio.run_coroutine_threadsafe(experiment.tell(trial, 1.0), loop)
+
+    threading.Thread(target=late).start()
+
+
+@pytest.mark.parametrize("first", [trains, hands_it_to_a_task, hands_it_to_a_thread])
+def test_tasks_wait_for_one_that_trains_long(monkeypatch, first):
+    """Several times as long as is waited for a trial that nobody has."""
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.2)
+    assert in_tasks(in_three_tasks(first), trials=8) == [None, None, None]
 
 
 def test_a_task_that_is_cancelled_takes_no_trial(monkeypatch):

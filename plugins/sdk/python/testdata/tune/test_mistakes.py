@@ -112,6 +112,72 @@ def test_a_function_that_returns_no_number_is_named(value):
     assert ".py\"" not in str(raised.value)  # no frames of this package, and there are no others
 
 
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_settings_that_change_nothing_are_told(capfd, verbose):
+    """At every verbosity, once, and without places in a file that the user has not written."""
+    space = {"x": tune.grid_search([1, 2])}
+    tunehost.minimize(lambda p: p["x"], space, name="told", seed=1, verbose=0)
+    capfd.readouterr()
+    changed = {"seed": 5, "searcher": "tpe", "constraints": ["x < 3"]}
+    tunehost.minimize(lambda p: p["x"], space, name="told", resume=True, verbose=verbose, **changed)
+    lines = capfd.readouterr().err.splitlines()
+    said = [line for line in lines if line.startswith("warning: ") and "this machine has" not in line]
+    assert all(any(line.startswith(f"warning: the change of {key}") for line in said) for key in changed), said
+    assert any(line.startswith("warning: searcher has no effect: ") for line in said) and len(said) == 4, said
+    assert "yaml" not in str(said) and "--" not in str(said)
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_checkpoints_that_nobody_makes_are_told_once(capfd, verbose):
+    class Steps(tune.Trainable):
+        def step(self):
+            return {"loss": 1.0, "done": True}
+
+    run = tune.RunConfig(verbose=verbose, checkpoint_config=tune.CheckpointConfig(checkpoint_frequency=1, checkpoint_at_end=True))
+    tune.Tuner(Steps, param_space={"x": 1}, tune_config=tune.TuneConfig(metric="loss", mode="min"), run_config=run).fit()
+    said = capfd.readouterr().err
+    assert said.count("checkpoint.every has no effect") == said.count("checkpoint.at_end has no effect") == 1
+
+
+def test_run_tells_what_it_does_not_take_when_it_continues(capfd):
+    first = {"config": {"x": tune.uniform(0, 1)}, "metric": "loss", "mode": "min", "name": "on", "verbose": 0}
+
+    def said(**arguments):
+        capfd.readouterr()
+        assert len(tune.run(loss, resume=True, **{**first, **arguments}).trials) == 2
+        return [line for line in capfd.readouterr().err.splitlines() if "this machine has" not in line]
+
+    def stops(trial_id, result):
+        return False
+
+    tune.run(loss, num_samples=2, **first)
+    assert said(num_samples=2) == said() == said(config=None) == []
+    changed = {"num_samples": 5, "scheduler": tune.ASHAScheduler(), "stop": {"training_iteration": 5}, "time_budget_s": 3,
+               "max_concurrent_trials": 1, "config": {"x": tune.uniform(0, 2)}, "restore": "there"}
+    (line,) = said(**changed)
+    assert line.startswith("warning: ") and line.endswith("ignored, as the experiment 'on' keeps what it has begun with")
+    assert set(line[len("warning: "):line.rindex(": ")].split(", ")) == set(changed)
+    (line,) = said(stop=stops, callbacks=[tune.Callback()])
+    assert line.startswith("warning: stop, callbacks: ignored")
+    (line,) = said(scheduler=tune.ASHAScheduler(), metric=None, mode=None)
+    assert "what the call sets (" in line
+
+
+LARGE = tune.randint(2**60, 2**60 + 5)
+
+
+@pytest.mark.parametrize("space, name", [
+    ({"a": tune.uniform(0, 1), "x": LARGE}, "x"), ({"n": {"ü": LARGE}}, "n/ü"), ({"c": tune.choice([1, {"x": LARGE}])}, "c_1/it/x"),
+    ({"x": tune.quniform(1, 2, 5)}, "x"),
+])
+def test_what_the_program_refuses_of_a_space_names_the_parameter(space, name):
+    says = rf"^(param_)?space: {name}: (found the number \d+, expected one within|no multiple of the step)"
+    with pytest.raises(tune.TuneError, match=says):
+        fit(loss, space)
+    with pytest.raises(tunehost.AskError, match=says):
+        tunehost.AskTell(space, metric="loss", mode="min", trials=1)
+
+
 def test_numbers_of_numpy_are_numbers_of_trials():
     numpy = pytest.importorskip("numpy")
     best = tunehost.minimize(lambda p: numpy.float32(p["x"]), {"x": tune.uniform(0, 1)}, trials=numpy.int64(2), verbose=0,
@@ -319,14 +385,24 @@ def test_objects_of_the_user_name_their_line():
         fit(loss, {"x": tune.uniform(0, 1)}, search_alg=Divides())
 
 
-class Counts(Divides):
+class Says(Divides):
+    def __init__(self, said):
+        super().__init__()
+        self.said = said
+
     def suggest(self, trial_id):
-        return 5
+        return self.said
 
 
-def test_a_suggestion_that_is_no_config_is_named():
-    with pytest.raises(tune.TuneError, match="Counts.suggest returned 5: expected a dict, None or Searcher.FINISHED"):
-        fit(loss, {"x": tune.uniform(0, 1)}, search_alg=Counts())
+@pytest.mark.parametrize("said", [5, "abc", '{"x": 0.5}', [0.5]])
+def test_a_suggestion_that_is_no_config_is_named(said):
+    says = re.escape(f"Says.suggest returned {said!r}: expected a dict, None or Searcher.FINISHED")
+    with pytest.raises(tune.TuneError, match=says):
+        fit(loss, {"x": tune.uniform(0, 1)}, search_alg=Says(said))
+
+
+def test_a_searcher_may_be_finished():
+    assert len(fit(loss, {"x": tune.uniform(0, 1)}, search_alg=Says(Searcher.FINISHED))) == 0
 
 
 SCRIPT = """
@@ -498,8 +574,8 @@ def test_dataframes_without_pandas(monkeypatch):
 
 
 def test_refusals_of_ask_and_tell_name_arguments(capfd):
-    with pytest.raises(tunehost.AskError, match="^trials: found the number 0"):
-        tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", mode="min", trials=0)
+    with pytest.raises(tunehost.AskError, match="^concurrency: found the number -1"):
+        tunehost.AskTell({"x": tune.uniform(0, 1)}, metric="loss", mode="min", concurrency=-1)
     assert capfd.readouterr().err == ""
 
 

@@ -1,9 +1,13 @@
 """Experiments that tunehost.tune runs with the program itself. tune_test.go starts them."""
 
+import builtins
 import json
 import os
+import pickle
 import random
 import subprocess
+import sys
+import traceback
 from functools import partial
 from pathlib import Path
 
@@ -129,11 +133,33 @@ def test_failures_name_the_users_line():
         tune.run(train, config={"fails": 9}, verbose=0)
 
 
-@pytest.mark.parametrize("text, kind", [("KeyError: 'a' (x.py:3)", KeyError), ("UnicodeDecodeError: bad", tune.TuneError),
-                                        ("Own: bad", tune.TuneError), ("print: bad", tune.TuneError)])
-def test_failures_are_of_the_kind_that_was_raised(text, kind):
+@pytest.mark.parametrize("name", [name for name, kind in vars(builtins).items()
+                                  if isinstance(kind, type) and issubclass(kind, Exception)])
+@pytest.mark.parametrize("rest", [": 'a' (x.py:3)", " (x.py:3)", "", "\nTraceback (most recent call last):"])
+def test_failures_are_of_the_kind_that_was_raised(name, rest):
+    """Whatever its arguments are, and with a text or without."""
+    error = of_trial(name + rest)
+    assert isinstance(error, getattr(builtins, name)) and isinstance(error, tune.TuneError)
+    copied = pickle.loads(pickle.dumps(error))
+    assert type(copied) is type(error) and str(copied) == str(error) == name + rest
+    assert name in "".join(traceback.format_exception(type(error), error, None)) and repr(error)
+
+
+@pytest.mark.parametrize("text", ["Own: bad", "print: bad", "Warning about x: bad", "KeyboardInterrupt: bad", "SystemExit", ""])
+def test_other_failures_are_of_no_kind(text):
     error = of_trial(text)
-    assert isinstance(error, kind) and isinstance(error, tune.TuneError) and str(error) == text
+    assert type(error) is tune.TuneError and str(error) == text
+
+
+def test_failures_of_trials_are_of_their_kinds():
+    def train(config):
+        if config["kind"] == "decode":
+            b"\xff".decode()
+        raise NotImplementedError
+
+    decode, unwritten = fit(train, {"kind": tune.grid_search(["decode", "unwritten"])}).errors
+    assert isinstance(decode, UnicodeDecodeError) and "can't decode byte 0xff" in str(decode)
+    assert isinstance(unwritten, NotImplementedError)
 
 
 def test_a_temporary_checkpoint_is_kept():
@@ -448,3 +474,66 @@ def test_refusals_of_the_program_are_errors():
         fit(lambda c: lock.acquire())
     with pytest.raises(tune.TuneError, match="need"):
         fit(lambda c: None, scheduler=tune.ASHAScheduler())
+
+
+SPAWNS = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from beside import more
+from tunehost import tune
+
+class Box:
+    value = 3
+
+def boxed(box):
+    return box.value
+
+def train(config):
+    context = multiprocessing.get_context(config["how"])
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        tune.report({"loss": pool.submit(more, 1).result() + pool.submit(boxed, Box()).result()})
+
+if __name__ == "__main__":
+    space = {"how": tune.grid_search(["spawn", "forkserver"])}
+    results = tune.Tuner(train, param_space=space, tune_config=tune.TuneConfig(metric="loss", mode="min")).fit()
+    print("losses", *(r.metrics.get("loss", r.error) for r in results))
+"""
+
+
+def test_trials_spawn_processes():
+    """They import no trial, and find the functions of the script and of modules."""
+    Path("beside.py").write_text("def more(x):\n    return x + 1\n")
+    Path("script.py").write_text(SPAWNS)
+    said = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, timeout=60)
+    assert "losses 5 5" in said.stdout, said.stdout + said.stderr
+
+
+PLUGIN = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+import tunehost
+
+def more(x):
+    return x + 1
+
+@tunehost.trainable(name="spawning", version="1.0.0")
+def spawning(run):
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(run.params["how"])) as pool:
+        run.report({"loss": pool.submit(more, 1).result()})
+
+tunehost.serve(spawning)
+"""
+
+
+def test_plugins_spawn_processes():
+    """serve is in the last line, as the README has it: a process that a trial has spawned is no plugin."""
+    Path("plugin").mkdir()
+    Path("plugin/serve.py").write_text(PLUGIN)
+    manifest = {"kind": "trainable", "name": "spawning", "version": "1.0.0", "command": [sys.executable, "serve.py"],
+                "env": ["PYTHONPATH"]}
+    Path("plugin/plugin.yaml").write_text(json.dumps(manifest))
+    experiment = {"version": 1, "name": "spawns", "objective": {"metric": "loss", "mode": "min"}, "trials": 1,
+                  "trainable": {"plugin": os.path.abspath("plugin")}, "space": {"how": {"grid": ["spawn", "forkserver"]}}}
+    Path("spawns.yaml").write_text(json.dumps(experiment))
+    said = subprocess.run([_binary.find(), "run", "spawns.yaml"], capture_output=True, text=True, timeout=60)
+    assert said.returncode == 0, said.stdout + said.stderr

@@ -23,7 +23,7 @@ from .sample import Categorical, Domain, Function, Integer
 
 Path = Tuple[str, ...]
 
-_FORMS = {
+FORMS = {
     "uniform",
     "loguniform",
     "int",
@@ -323,7 +323,7 @@ def _members(group: Mapping[Any, Any], path: Path, space: Dict[str, Any], grids:
 def _name(key: Any, taken: Mapping[str, Any]) -> str:
     """A name that an experiment file can have."""
     name = re.sub(r"[/\x00-\x1f\x7f]", ".", str(key))[:_MAX_NAME] or "_"
-    while name in _FORMS or name in taken:
+    while name in FORMS or name in taken:
         name += "_"
     return name
 

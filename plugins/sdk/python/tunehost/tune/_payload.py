@@ -3,6 +3,7 @@ beside the experiment."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import io
 import json
@@ -13,7 +14,7 @@ import struct
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from .. import _places
 from .error import TuneError
@@ -63,17 +64,37 @@ def read(dir: Path) -> Payload:
 def read_as_main(dir: Path) -> Payload:
     """Reads a payload into a process whose `__main__` gets the functions and classes of the script's, so that they can be
     pickled by name: for checkpoints, and for the processes of a pool."""
+    found, made = _read_and_heard(dir)
+    for one in made:
+        setattr(sys.modules["__main__"], one.__qualname__, one)
+        sys.modules.setdefault(one.__module__, sys.modules["__main__"])
+    return found
+
+
+def of_script(name: str) -> Any:
+    """A function or class of the script, in a process that multiprocessing has spawned from a trial. AttributeError: it has
+    none of this name that the trainable uses."""
+    if not name.startswith("__") and len(sys.argv) > 1:
+        for one in _of_script(sys.argv[1]):
+            if one.__qualname__ == name:
+                return one
+    raise AttributeError(f"the script has no {name} that the trainable uses")
+
+
+@functools.lru_cache(maxsize=None)
+def _of_script(dir: str) -> List[Any]:
+    return _read_and_heard(Path(dir))[1] if Path(dir, "payload.pkl").exists() else []
+
+
+def _read_and_heard(dir: Path) -> Tuple[Payload, List[Any]]:
+    """Reads a payload, and which functions and classes of the script it has."""
     made: List[Any] = []
     _Loader.made = made.append
     try:
         found = read(dir)
     finally:
         del _Loader.made
-    for one in made:
-        if one.__module__ in _MAINS and one.__qualname__.isidentifier():
-            setattr(sys.modules["__main__"], one.__qualname__, one)
-            sys.modules.setdefault(one.__module__, sys.modules["__main__"])
-    return found
+    return found, [one for one in made if one.__module__ in _MAINS and one.__qualname__.isidentifier()]
 
 
 def load(file: Path) -> Any:

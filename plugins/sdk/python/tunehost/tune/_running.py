@@ -10,6 +10,7 @@ import os
 import threading
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
+from . import _resuming
 from .analysis import ExperimentAnalysis
 from .config import CheckpointConfig, FailureConfig, ResumeConfig, RunConfig, SyncConfig, TuneConfig
 from .error import TuneError
@@ -67,12 +68,14 @@ def run(
 
     search_alg and scheduler may be Ray's names, such as "hyperopt" and "pbt". resume=True, or "AUTO", continues
     the experiment of this name if it exists; "AUTO+ERRORED" also its failed trials, as resume_config says it with more
-    words. restore is the directory of a checkpoint from which every trial starts. export_formats are those in which
+    words; of the other arguments it takes verbose, and warns of those that say something else than the experiment has.
+    restore is the directory of a checkpoint from which every trial starts. export_formats are those in which
     export_model of a class writes models at the end. keep_checkpoints_num, checkpoint_score_attr, checkpoint_freq and
     checkpoint_at_end are older names for a checkpoint_config; chdir_to_trial_dir and local_dir are refused, as in Ray.
     executor, which Ray does not have, is that of RunConfig: where trials run.
     TuneError: it could not run, or a trial failed and raise_on_failed_trial is set.
     """
+    given = _resuming.given(run, locals())
     _refuse_deprecated(chdir_to_trial_dir, local_dir)
     if isinstance(run_or_experiment, Experiment):
         raise TuneError("pass an Experiment to tune.run_experiments")
@@ -107,13 +110,15 @@ def run(
         callbacks=None if callbacks is None else list(callbacks),
         executor=executor,
     )
-    tuner = _resumed(trainable, resume, resume_config, setting) or Tuner(
-        trainable, param_space=config, tune_config=tune, run_config=setting
-    )
-    if restore is not None:
-        tuner._start_from(restore)
-    if export_formats:
-        tuner._export(export_formats)
+    tuner = _resumed(trainable, resume, resume_config, setting)
+    if tuner:
+        _resuming.tell_ignored(tuner, lambda: Tuner(trainable, param_space=config, tune_config=tune, run_config=setting), given)
+    else:
+        tuner = Tuner(trainable, param_space=config, tune_config=tune, run_config=setting)
+        if restore is not None:
+            tuner._start_from(restore)
+        if export_formats:
+            tuner._export(export_formats)
     tuner._flags += getattr(_shares, "flags", [])
     grid = tuner.fit()
     if grid.errors and raise_on_failed_trial:

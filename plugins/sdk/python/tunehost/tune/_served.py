@@ -449,7 +449,7 @@ class ServedSearcher(_Served, tunehost.Searcher):
             config = self._suggest(request.trial, attempt)
             if config is None:
                 return WAIT
-            if isinstance(config, str):
+            if not isinstance(config, Mapping):
                 return EXHAUSTED
             point = encoded(self.world, self.space, config, 2 * request.trial + 2, type(self.object).__name__)
             point = self.space.complete(request.point, point, self.space.draw(request.rng))
@@ -467,11 +467,13 @@ class ServedSearcher(_Served, tunehost.Searcher):
         self._asked.discard(number)
 
     def _suggest(self, number: int, attempt: int = 0) -> Any:
+        from .search import Searcher
+
         seeded(self.problem.seed, number, *([attempt] if attempt else []))
         config = self.object.suggest(self.world.id(number))
         if isinstance(config, Mapping):
             self._asked.add(number)
-        elif config is not None and not isinstance(config, str):
+        elif config is not None and not (isinstance(config, str) and config == Searcher.FINISHED):
             name = type(self.object).__name__
             raise TypeError(f"{name}.suggest returned {config!r:.60}: expected a dict, None or Searcher.FINISHED")
         return config

@@ -19,19 +19,30 @@ _KINDS = {"scheduler": "scheduler", "stopper": "scheduler", "searcher": "searche
 SERVE = """# Starts {what}, with the sys.path of the script that began the experiment.
 import sys
 
-with open({path}, encoding="utf-8") as f:
-    paths = f.read().splitlines()
-sys.path[:] = [*paths, *(p for p in sys.path[1:] if p not in paths)]
+if __name__ == "__main__":
+    with open({path}, encoding="utf-8") as f:
+        paths = f.read().splitlines()
+    sys.path[:] = [*paths, *(p for p in sys.path[1:] if p not in paths)]
 
-from tunehost.tune.{module} import main
+    from tunehost.tune.{module} import main
 
-main(sys.argv[1:])
+    main(sys.argv[1:])
+"""
+
+#: A process that multiprocessing spawns from a trial imports the program, too. It finds functions and classes of the script
+#: in the place of the script.
+SPAWNED = """
+
+def __getattr__(name):
+    from tunehost.tune._payload import of_script
+
+    return of_script(name)
 """
 
 
 def trainer() -> str:
     """The program that trains."""
-    return SERVE.format(what="the process that trains", path='sys.argv[1] + "/path.txt"', module="_worker")
+    return SERVE.format(what="the process that trains", path='sys.argv[1] + "/path.txt"', module="_worker") + SPAWNED
 
 
 def environment() -> List[str]:

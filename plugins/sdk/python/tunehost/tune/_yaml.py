@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Mapping
+from typing import Any, Dict, Mapping
 
 from .error import TuneError
 
@@ -23,6 +23,16 @@ def to_yaml(keys: Mapping[str, Any]) -> str:
         else:
             lines.append(f"{key}: {_scalar(value)}")
     return "\n".join(lines) + "\n"
+
+
+def parts(text: str) -> Dict[str, str]:
+    """The lines of each key of such a file."""
+    found: Dict[str, str] = {}
+    key = ""
+    for line in text.split("\n"):
+        key = line.partition(":")[0] if line[:1].isalpha() else key
+        found[key] = f"{found.get(key, '')}{line}\n"
+    return found
 
 
 def _scalar(value: Any) -> str:

@@ -179,9 +179,9 @@ class Tuner:
         if self._verbosity() != ["-v", "0"]:
             return
         dir = Path(self._dir or "")
-        for text in (_serving.without_effect(dir / _PAYLOAD), _logged.left_out(dir, self._log_begins)):
+        for text in (_serving.without_effect(dir / _PAYLOAD), *_logged.warnings(dir, self._log_begins)):
             if text:
-                _host.warn(f"warning: {text}")
+                _host.warn(_words.advised(f"warning: {text}"))
 
     def _hosted(self, arguments: List[str]) -> int:
         """Runs the program, and calls the callbacks meanwhile."""
