@@ -217,7 +217,8 @@ func TestWhatIsPlanned(t *testing.T) {
 // A parameter with the name of a metric takes the metric's place in expressions.
 func TestParametersNamedAsMetrics(t *testing.T) {
 	t.Parallel()
-	text := "version: 1\nobjective: {metric: x, mode: min}\ntrainable: {command: [a], metrics: {net/loss: 'l=(.*)'}}\n" +
+	text := "version: 1\nobjective: {metric: x, mode: min}\n" +
+		"trainable: {command: [a], metrics: {net/loss: 'l=(.*)'}}\n" +
 		"space:\n  x: {grid: [1, 2, 3]}\n  y: {uniform: [0, 1]}\n  net:\n    loss: {choice: [mse, mae]}\n  z: 3\n" +
 		"stop: {z: 5}\n"
 	e, err := config.Parse("a.yaml", []byte(text))

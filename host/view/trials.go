@@ -24,8 +24,9 @@ type Chosen struct {
 	// States are the states of the wanted trials; none: any.
 	States []core.State
 	// Sort is an objective, one of [SortKeys], a parameter or another metric, the first of them that has the name. An
-	// objective sorts from the best to the worst, all else from the least to the largest; a "-" before it reverses the order. Trials without a value
-	// come last. NaN is the worst value of an objective, and comes after all other values elsewhere.
+	// objective sorts from the best to the worst, all else from the least to the largest; a "-" before it reverses
+	// the order. Trials without a value come last. NaN is the worst value of an objective, and comes after all other
+	// values elsewhere.
 	Sort string
 	// Offset is how many of them are skipped at the beginning, Limit how many are returned at most; 0: no
 	// limit.

@@ -357,7 +357,8 @@ func TestFloodOfConnections(t *testing.T) {
 	}
 }
 
-// A host that had no room for its address on a full disk says where it listens once there is some, and not after its end.
+// A host that had no room for its address on a full disk says where it listens once there is some, and not after its
+// end.
 func TestAddressWaitsForRoom(t *testing.T) {
 	was := roomPause
 	roomPause = time.Millisecond

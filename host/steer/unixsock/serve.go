@@ -17,7 +17,6 @@ import (
 
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/storage"
-	"github.com/tunehost/tunehost/host/storage/diskspace"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/runtimedir"
 	"github.com/tunehost/tunehost/host/usererror"
@@ -56,7 +55,7 @@ func announce(d storage.Dir, write func() error, warn func(string)) (hide func()
 	giveUp := func() {}
 	err = write()
 	switch {
-	case diskspace.IsFull(err):
+	case storage.IsFull(err):
 		warn("until the disk has room, this experiment cannot be controlled by other commands: " + err.Error())
 		giveUp = later(write, warn)
 	case err != nil:
@@ -80,13 +79,13 @@ func later(write func() error, warn func(string)) (giveUp func()) {
 		defer close(over)
 		tick := time.NewTicker(roomPause)
 		defer tick.Stop()
-		for err := error(syscall.ENOSPC); diskspace.IsFull(err); {
+		for err := error(syscall.ENOSPC); storage.IsFull(err); {
 			select {
 			case <-end:
 				return
 			case <-tick.C:
 			}
-			if err = write(); err != nil && !diskspace.IsFull(err) {
+			if err = write(); err != nil && !storage.IsFull(err) {
 				warn("this experiment cannot be controlled by other commands: " + err.Error())
 			}
 		}
