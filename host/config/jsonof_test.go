@@ -11,7 +11,7 @@ import (
 func TestJSONOf(t *testing.T) {
 	for text, want := range map[string]string{
 		"1e-3": "1e-3", "1E-3": "1E-3", "1e22": "1e22", "5e-324": "5e-324", ".5": "0.5", "0x10": "16",
-		`"1e-3"`: `"1e-3"`,
+		`"1e-3"`:           `"1e-3"`,
 		"9007199254740993": "9007199254740993", "yes": `"yes"`, "true": "true", "": "null", ".inf": `"Infinity"`,
 		"{a: [1e-3]}": `{"a":[1e-3]}`,
 	} {
