@@ -8,7 +8,7 @@ import (
 // A constant with a modifier that constants do not have is read as a group of constants: a warning says so.
 func TestModifiedConstants(t *testing.T) {
 	for b, want := range map[string]string{
-		"{value: 1, was: 2}":                     "was is no modifier of value, so that b is a group of constants, b/value",
+		"{value: 1, was: 2}":                     "was is no modifier of value, so that b is a group",
 		"{value: 1, open: true}":                 "open is no modifier of value",
 		"{value: 1, more: 2}":                    "",
 		"{value: {int: [1, 2]}, was: 2}":         "",

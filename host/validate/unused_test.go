@@ -31,7 +31,7 @@ func TestUnusedKeys(t *testing.T) {
 		{command, group, ""},
 		{command, "checkpoint: {score: loss}", "checkpoint.score has no effect: it chooses which checkpoints are kept"},
 		{command, "checkpoint: {score: loss, keep: 1}", ""},
-		{command, "checkpoint: {pauses: memory}", "checkpoint.pauses has no effect: a program makes its own checkpoints"},
+		{command, "checkpoint: {pauses: memory}", "checkpoint.pauses has no effect: a program makes its own"},
 		{command, "checkpoint: {pauses: disk}", ""},
 		{chaos, "checkpoint: {pauses: memory, every: 1}", ""},
 		{command, "failures: {lost: 3}", "failures.lost has no effect: trials run on this machine"},
