@@ -61,7 +61,8 @@ func TestClone(t *testing.T) {
 		},
 	}
 	o, _ := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: halting}\nspace: {x: "+
-		"{uniform: [0, 1]}, y: {uniform: [0, 1]}, z: {sample: 'x + uniform(0.0, 1.0)'}}\ncheckpoint: {every: 1}\n",
+		"{uniform: [0, 1]}, y: {uniform: [0, 1]}, z: {sample: 'x + uniform(0.0, 1.0)'}, "+
+		"w: {uniform: [0, 1], when: 'y > 2.0'}}\ncheckpoint: {every: 1}\n",
 		trainable)
 	o.Resources = "(cpu=1)"
 	done := make(chan Ended, 1)
@@ -93,6 +94,11 @@ func TestClone(t *testing.T) {
 		t.Error("a trial without a checkpoint was cloned")
 	} else {
 		contains(t, err.Error(), "trial 1 (", "has no checkpoint to start from")
+	}
+	if _, err := c.Do(steer.Add{Clone: "0", Params: []byte(`{"w": 0.5}`)}); err == nil {
+		t.Error("a parameter that does not exist in the clone was dropped")
+	} else {
+		contains(t, err.Error(), "w does not exist with the other parameters of the clone")
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)

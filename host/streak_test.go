@@ -18,6 +18,9 @@ concurrency: 1
 `
 	for script, want := range map[string]int{
 		`echo "no module named torch" >&2; exit 1`: 1,
+		`exit 1`:          1, // the message names the trial's own stdout
+		`kill -9 $$`:      1,
+		`cat $PWD/absent`: 1,
 		`n=$(basename $PWD | cut -c5); if [ $((n %% 2)) = 0 ]; then echo "{{\"x\": 1}}"; else echo no >&2; ` +
 			`exit 1; fi`: 0,
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/pflag"
 
 	"github.com/tunehost/tunehost/host"
@@ -61,9 +61,9 @@ func (f *executorFlags) ref(to *probe.Subject) (name string, err error) {
 	if !strings.HasPrefix(strings.TrimSpace(f.executor), "{") {
 		return f.executor, nil
 	}
-	var values map[string]any
-	if err := yaml.Unmarshal([]byte(f.executor), &values); err != nil {
-		return "", usage("--executor cannot be read: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+	values, err := optionsOf(f.executor)
+	if err != nil {
+		return "", err
 	}
 	name, _ = values["plugin"].(string)
 	if name == "" {
@@ -79,6 +79,20 @@ func (f *executorFlags) ref(to *probe.Subject) (name string, err error) {
 		return "", usage("--executor has an option that is not JSON: %v", err)
 	}
 	return name, nil
+}
+
+// optionsOf reads a map as an experiment file would.
+func optionsOf(text string) (values map[string]any, err error) {
+	object, err := config.JSONOf("--executor", text)
+	if err != nil {
+		return nil, usage("--executor cannot be read: %s", strings.Join(messages(err), "; "))
+	}
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.UseNumber() // numbers reach the plugin as they were written
+	if err := d.Decode(&values); err != nil {
+		return nil, usage("--executor is not a map; write '{plugin: NAME, OPTION: VALUE}'")
+	}
+	return values, nil
 }
 
 // maxPort is the highest port.

@@ -15,6 +15,10 @@ func TestDoctorReadsKeysOfTheHost(t *testing.T) {
 		string(s.Options) != `{"partition":"gpu"}` {
 		t.Errorf("%q %+v %s %v", name, s, s.Options, err)
 	}
+	f.executor = "{plugin: slurm, rate: 1e-3, id: 9007199254740993}" // numbers are read as in an experiment file
+	if _, err := f.ref(&s); err != nil || string(s.Options) != `{"id":9007199254740993,"rate":1e-3}` {
+		t.Errorf("%s %v", s.Options, err)
+	}
 	for text, want := range map[string]string{
 		"{plugin: slurm, host_port: 0}":      "host_port is 0; allowed: 1 to 65535",
 		"{plugin: slurm, host_port: x}":      "host_port is x; allowed: 1 to 65535",

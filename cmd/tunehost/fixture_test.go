@@ -152,7 +152,7 @@ func stay(w *viewtest.Writer) {
 		panic(err)
 	}
 	defer remove()
-	hide, err := unixsock.Announce(w.Dir, l)
+	hide, err := unixsock.Announce(w.Dir, l, func(string) {})
 	if err != nil {
 		panic(err)
 	}

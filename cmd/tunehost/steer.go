@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
 	"github.com/tunehost/tunehost/host"
@@ -274,20 +273,25 @@ func (a *app) add(e *view.Recorded, clone string, params []byte) error {
 
 // unplaced removes the places of mistakes: they are not in what the user typed.
 func unplaced(err error) error {
-	var many config.Errors
-	if !errors.As(err, &many) {
-		return err
+	if texts := messages(err); len(texts) > 0 {
+		return usage("add: %s", strings.Join(texts, "; "))
 	}
-	var texts []string
+	return err
+}
+
+// messages are the mistakes of what the user typed, without their places.
+func messages(err error) (texts []string) {
+	var many config.Errors
+	errors.As(err, &many)
 	for _, one := range many {
 		texts = append(texts, one.Msg)
 	}
-	return usage("add: %s", strings.Join(texts, "; "))
+	return texts
 }
 
 // paramsJSON makes a JSON object of NAME=VALUE; a value is read as in an experiment file.
 func paramsJSON(pairs []string) ([]byte, error) {
-	params := map[string]any{}
+	params := map[string]json.RawMessage{}
 	for _, pair := range pairs {
 		name, text, ok := strings.Cut(pair, "=")
 		if !ok || name == "" {
@@ -296,9 +300,9 @@ func paramsJSON(pairs []string) ([]byte, error) {
 		if _, twice := params[name]; twice {
 			return nil, usage("add: %s is given twice", name)
 		}
-		var v any
-		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-			return nil, usage("add: %s: %q is not a value", name, text)
+		v, err := config.JSONOf(name, text)
+		if err != nil {
+			return nil, usage("add: %s: %q is not a value (%s)", name, text, strings.Join(messages(err), "; "))
 		}
 		params[name] = v
 	}

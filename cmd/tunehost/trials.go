@@ -82,7 +82,8 @@ number, state, iteration, results, failures, started, ended, time, attempts, nod
 (the smallest value comes first). A - before the name reverses the order: --sort=-loss.
 
 --where takes an expression over parameters, metrics, number, trial, state, iteration,
-results, failures, error, reason and cause (the kind of reason, as in --json).`,
+results, failures, error, reason and cause (the kind of reason, as in --json). Where a metric
+shares its name with a parameter, or with one of these, metrics.NAME is the metric.`,
 		Example: `  tunehost trials results/digits --sort accuracy
   tunehost trials results/digits --sort accuracy --limit 10
   tunehost trials results/digits --state ERROR,PAUSED

@@ -200,7 +200,29 @@ func (b *builder) member(e entry, name string, whens []*node) []decl {
 		b.reading >= bareReading && b.lacksBrackets(e):
 		return nil
 	}
+	b.modifiedConstant(name, n)
 	return b.group(n, name+"/", whens)
+}
+
+// modifiedConstant warns of a constant with a modifier that constants do not have: it is a group of constants.
+func (b *builder) modifiedConstant(name string, n *node) {
+	if !n.has("value") || hasForm(n) {
+		return
+	}
+	at := -1
+	for i, e := range n.keys {
+		switch e.name {
+		case "was", "open":
+			at = i
+		case "value", "step", "log", "when":
+		default:
+			return
+		}
+	}
+	if at >= 0 {
+		b.warn(n.keys[at].pos, "%s is no modifier of value, so that %s is a group of constants, %[2]s/value and "+
+			"%[2]s/%[1]s; for a constant leave %[1]s out", n.keys[at].name, name)
+	}
 }
 
 // isPasted reports values that are not constants: lists, and code of other tuners.

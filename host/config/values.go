@@ -1,10 +1,22 @@
 package config
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/tunehost/tunehost/host/config/expr"
 )
+
+// JSONOf reads a value that a user gave on a command line as an experiment file would, and returns it as JSON. where is
+// the place in errors, which are [Errors].
+func JSONOf(where, text string) (json.RawMessage, error) {
+	p := &problems{}
+	n := readYAML(p, where, []byte(text))
+	if err := p.err(); err != nil || n == nil {
+		return nil, err
+	}
+	return n.json(), nil
+}
 
 // Values reads a trial's parameters, a JSON object from [Experiment.Resolve], by their full names.
 // Values that are maps stay whole. It omits what cannot be read.

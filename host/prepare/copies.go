@@ -11,10 +11,11 @@ import (
 )
 
 // Copies are new trials with the parameters of others that the user has named. fill completes what a trial
-// requests. The runs of one suggestion are copied together, once.
+// requests. The runs of one suggestion are copied together: who names two of them means one copy, who names one of them
+// twice means two.
 func Copies(o *options.Options, e *config.Experiment, m *core.Machine, seed uint64, name func(core.TrialNo) string,
 	fill func(*core.Suggestion) error) (events []core.Event, err error) {
-	c := copier{e: e, m: m, seed: seed, name: name, fill: fill, copied: map[core.TrialNo]bool{}}
+	c := copier{e: e, m: m, seed: seed, name: name, fill: fill, copied: map[copied]core.TrialNo{}}
 	for _, text := range o.Again.Copies {
 		if err := c.add("--copy", text, false); err != nil {
 			return nil, err
@@ -34,8 +35,14 @@ type copier struct {
 	seed   uint64
 	name   func(core.TrialNo) string
 	fill   func(*core.Suggestion) error
-	copied map[core.TrialNo]bool
+	copied map[copied]core.TrialNo // the run that was named
 	events []core.Event
+}
+
+// copied is a suggestion, by its first run, that is copied or cloned.
+type copied struct {
+	first core.TrialNo
+	clone bool
 }
 
 // add copies one trial.
@@ -59,10 +66,11 @@ func (c *copier) add(flag, text string, clone bool) error {
 		}
 	}
 	first, _ := c.m.Runs(donor)
-	if c.copied[first] {
+	key := copied{first, clone}
+	if named, there := c.copied[key]; there && named != donor {
 		return nil
 	}
-	c.copied[first] = true
+	c.copied[key] = donor
 	g := core.Suggestion{Params: bytes.Clone(c.m.Params(donor))}
 	if err := c.fill(&g); err != nil {
 		return usererror.Wrap(err)

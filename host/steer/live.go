@@ -398,5 +398,11 @@ func (c *Live) changed(params []byte, given space.Point) (g core.Suggestion, err
 		}
 	}
 	c.Config.Prune(p) // what was changed may leave others without a use
+	for i, x := range given {
+		if !math.IsNaN(x) && math.IsNaN(p[i]) {
+			return g, usererror.Errorf("%s does not exist with the other parameters of the clone, because its "+
+				"condition (when) does not hold: give those that it depends on, too", c.Config.Space.Params[i].Name)
+		}
+	}
 	return c.complete(p)
 }

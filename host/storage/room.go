@@ -65,11 +65,14 @@ func RoomForNew(dir string) error {
 	if err == nil {
 		_ = errors.Join(f.Close(), nolink.Remove(f.Name())) // the experiment's own files are what matters
 	}
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if IsFull(err) {
 		return &FullError{dir, lack.Of(dir, err)}
 	}
 	return nil
 }
+
+// IsFull reports whether something was not written for lack of room.
+func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // existing returns a directory, or the first one above it that exists.
 func existing(dir string) string {

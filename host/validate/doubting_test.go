@@ -273,3 +273,27 @@ func TestWhatIsPlanned(t *testing.T) {
 		}
 	}
 }
+
+// A parameter with the name of a metric takes the metric's place in expressions.
+func TestParametersNamedAsMetrics(t *testing.T) {
+	t.Parallel()
+	text := "version: 1\nobjective: {metric: x, mode: min}\n" +
+		"trainable: {command: [a], metrics: {net/loss: 'l=(.*)'}}\n" +
+		"space:\n  x: {grid: [1, 2, 3]}\n  y: {uniform: [0, 1]}\n  net:\n    loss: {choice: [mse, mae]}\n  z: 3\n" +
+		"stop: {z: 5}\n"
+	e, err := config.Parse("a.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range namedAsMetrics(e) {
+		place, _, _ := strings.Cut(x.Error(), ": in expressions")
+		got = append(got, place)
+	}
+	want := []string{"a.yaml:5:3: the parameter x has the name of a metric",
+		"a.yaml:8:5: the parameter net/loss has the name of a metric",
+		"a.yaml:9:3: the parameter z has the name of a metric"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}

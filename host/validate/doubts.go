@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,7 @@ import (
 // and about what is around it.
 func Doubts(o *options.Options, e *config.Experiment) []*config.Error {
 	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), tightSpace(e), undefined(e),
-		hugePlan(e), manyPoints(e), unused(e, o.Mode.Manual), idle(o, e))
+		hugePlan(e), manyPoints(e), namedAsMetrics(e), unused(e, o.Mode.Manual), idle(o, e))
 }
 
 func doubt(at config.Pos, format string, args ...any) *config.Error {
@@ -120,6 +121,36 @@ func manyPoints(e *config.Experiment) []*config.Error {
 	}
 	return []*config.Error{doubt(e.PosOf("points"), "there are %d points, more than trials (%d): all of them run",
 		len(e.Points), e.Trials)}
+}
+
+// namedAsMetrics warns of parameters with the name of a metric of the file: expressions mean the parameter.
+func namedAsMetrics(e *config.Experiment) (list []*config.Error) {
+	metrics := metricsOf(e)
+	for _, name := range e.ParameterNames() {
+		if slices.Contains(metrics, name) {
+			list = append(list, doubt(e.PosOf("space."+strings.ReplaceAll(name, "/", ".")),
+				"the parameter %s has the name of a metric: in expressions, such as stop.when and --where, %s is the "+
+					"parameter, and the metric is metrics.%[2]s", name, strings.ReplaceAll(name, "/", ".")))
+		}
+	}
+	return list
+}
+
+// metricsOf are the metrics that the file names.
+func metricsOf(e *config.Experiment) (names []string) {
+	for _, o := range e.Objectives {
+		names = append(names, o.Metric)
+	}
+	for _, rule := range e.Stop.Metrics {
+		names = append(names, rule.Metric)
+	}
+	if p := e.Stop.Plateau; p != nil {
+		names = append(names, p.Metric)
+	}
+	if e.Trainable != nil {
+		names = slices.AppendSeq(names, maps.Keys(e.Trainable.Metrics))
+	}
+	return names
 }
 
 // tooTight is the error of constraints under which no draw finds a point, where a searcher

@@ -26,6 +26,8 @@ func unused(e *config.Experiment, byCaller bool) (list []*config.Error) {
 		{"placement.strategy", oneBundle(e) && e.Placement.Strategy != "pack", "there is only one bundle"},
 		{"checkpoint.score", e.Checkpoint.Score != "" && e.Checkpoint.Keep == 0, "it chooses which checkpoints are " +
 			"kept, and without checkpoint.keep all of them are"},
+		{"checkpoint.pauses", e.Checkpoint.PausesInMemory && isCommand(e), "a program makes its own " +
+			"checkpoints, on disk"},
 		{"failures.lost", !e.Leased(), "trials run on this machine, which they cannot lose; failures.retries is for " +
 			"trials that fail"},
 		{"searcher", searchesNothing(e), "nothing in the space is searched: grids are combined, and constants are as " +

@@ -23,9 +23,10 @@ type Chosen struct {
 	Where string
 	// States are the states of the wanted trials; none: any.
 	States []core.State
-	// Sort is a metric, a parameter or one of [SortKeys]. An objective sorts from the best to the worst,
-	// all else from the least to the largest; a "-" before it reverses the order. Trials without a value
-	// come last. NaN is the worst value of an objective, and comes after all other values elsewhere.
+	// Sort is an objective, one of [SortKeys], a parameter or another metric, the first of them that has the name. An
+	// objective sorts from the best to the worst, all else from the least to the largest; a "-" before it reverses
+	// the order. Trials without a value come last. NaN is the worst value of an objective, and comes after all other
+	// values elsewhere.
 	Sort string
 	// Offset is how many of them are skipped at the beginning, Limit how many are returned at most; 0: no
 	// limit.
@@ -421,7 +422,20 @@ func compareBool(a, b bool) int {
 // sorting gives trials their sort keys.
 func (s *State) sorting(w *wanted, by string) error {
 	by, reverse := strings.CutPrefix(by, "-")
-	w.order = order{mode: stat.Min, reverse: reverse, objective: s.isObjective(by)}
+	w.order = order{mode: s.modeOf(by), reverse: reverse, objective: s.isObjective(by)}
+	w.keyOf = func(t *Trial) key {
+		v, ok := t.Metric(by)
+		return key{number: v, ok: ok}
+	}
+	if w.order.objective { // also where a parameter or another key has its name
+		return nil
+	}
+	return s.sortingOther(w, by)
+}
+
+// sortingOther gives trials their sort keys where those are not of an objective.
+func (s *State) sortingOther(w *wanted, by string) error {
+	asMetric := w.keyOf
 	if w.keyOf = fixedKey(by); w.keyOf != nil {
 		return nil
 	}
@@ -429,19 +443,15 @@ func (s *State) sorting(w *wanted, by string) error {
 		w.keyOf = func(t *Trial) key { return paramKey(w.facts.Config.Values(t.Params)[by]) }
 		return nil
 	}
-	if w.keyOf = runKey(by); w.keyOf != nil && s.Machine.Metric(by) == 0 && !s.isObjective(by) {
+	if w.keyOf = runKey(by); w.keyOf != nil && s.Machine.Metric(by) == 0 {
 		return nil
 	}
+	w.keyOf = asMetric
 	if err := s.checkMetric(by); err != nil {
 		known := slices.Concat(s.MetricNames(), s.ParamNames(), SortKeys)
 		return fmt.Errorf("--sort: %s is neither a metric that was reported nor a parameter%s", expr.Quote(by),
 			nearest.Hint(by,
 				known))
-	}
-	w.order.mode = s.modeOf(by)
-	w.keyOf = func(t *Trial) key {
-		v, ok := t.Metric(by)
-		return key{number: v, ok: ok}
 	}
 	return nil
 }

@@ -357,6 +357,30 @@ func TestSelect(t *testing.T) {
 	}
 }
 
+// An objective sorts from the best to the worst, also where a parameter or another key has its name. In expressions
+// metrics.NAME is the metric then.
+func TestSortedByObjectiveOfOtherNames(t *testing.T) {
+	for _, name := range []string{"lr", "number", "cause"} {
+		w := write(t, strings.Replace(file, "metric: accuracy", "metric: "+name, 1))
+		w.Names, w.Iterations = []string{name}, 1
+		w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return []float64{[]float64{13, 11, 12, 14}[no]} }
+		w.Start(4)
+		w.Run(-1)
+		w.Close()
+		e := open(t, w)
+		for sort, want := range map[string][]core.TrialNo{name: {3, 0, 2, 1}, "-" + name: {1, 2, 0, 3}} {
+			list, err := e.Trials(view.Chosen{Sort: sort, Where: "metrics." + name + " > 10.0"})
+			var got []core.TrialNo
+			for _, x := range list {
+				got = append(got, x.Number)
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("by %s: %v, %v; want %v", sort, got, err, want)
+			}
+		}
+	}
+}
+
 // B-015
 func TestNumbersThatAreNoneInJSON(t *testing.T) {
 	e := values(t, "min", [][]float64{{math.NaN()}, {math.Inf(1)}, {math.Inf(-1)}, {1e300}})

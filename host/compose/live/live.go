@@ -155,7 +155,7 @@ func (h *Host) Listen() (stop func()) {
 		log.Warn("this experiment cannot be controlled by other commands: " + err.Error())
 		return func() {}
 	}
-	hide, err := unixsock.Announce(h.Setup.Dir, l)
+	hide, err := unixsock.Announce(h.Setup.Dir, l, func(text string) { log.Warn(text) })
 	if err != nil {
 		log.Warn("this experiment cannot be controlled by other commands: " + err.Error())
 		hide = func() {}

@@ -51,7 +51,7 @@ func (s *Views) Show(running func() time.Duration) {
 	hint := func(st view.Status) string { return show.Hint(b.Options.Exit, dir, st) }
 	s.Board = view.NewBoard(view.BoardOptions{State: s.State, Elapsed: running, Clock: b.Options.Clock, Hint: hint,
 		Planned: spec.Runs(e), Lacks: b.Disk.Lacks})
-	s.Effects = effects.New(e, b.Machine, b.Log)
+	s.Effects = effects.New(e, b.Machine, b.Log, s.Trials.Dir)
 	s.Shown = show.New(show.Options{User: &b.Options, Dir: dir, URL: b.Plan.Remote.URL(), Board: s.Board,
 		State: s.State, Trial: s.Trials.Of, Notes: s.Effects.Notes, OwnPlugins: opening.UsesOwn(b.Options.Plugins, e),
 		Log: b.Log, Screen: b.Screen})

@@ -22,6 +22,7 @@ type Effects struct {
 	experiment *config.Experiment
 	machine    *core.Machine
 	log        *hostlog.Log
+	dirOf      func(core.TrialNo) string
 	mu         sync.Mutex
 	said       []*effect          // under mu: the summary may be written while the loop runs
 	perTrial   map[string]*effect // by the topic
@@ -46,9 +47,10 @@ func (e *effect) String() string {
 	return e.text(fmt.Sprintf("trial %d", e.first))
 }
 
-// New returns Effects of an experiment, which reads machine when it hears of an event.
-func New(e *config.Experiment, machine *core.Machine, log *hostlog.Log) *Effects {
-	return &Effects{experiment: e, machine: machine, log: log}
+// New returns Effects of an experiment, which reads machine when it hears of an event. dirOf returns the directory of a
+// trial, which messages may name.
+func New(e *config.Experiment, machine *core.Machine, log *hostlog.Log, dirOf func(core.TrialNo) string) *Effects {
+	return &Effects{experiment: e, machine: machine, log: log, dirOf: dirOf}
 }
 
 // sayOf warns about a trial, once for all trials with the same effect.
@@ -168,7 +170,7 @@ func (x *Effects) isObjective(metric string) bool {
 func (x *Effects) ended(no core.TrialNo) {
 	v := x.machine.View(no)
 	if v.State.Final() {
-		x.failed(v)
+		x.failed(no, v)
 	}
 	saved := x.machine.From(no).ID != 0
 	if !x.paused && x.machine.State(no) == core.Paused && !saved && v.Iteration > 0 {

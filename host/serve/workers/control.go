@@ -14,7 +14,7 @@ func (w *Workers) Listen() error {
 	if err != nil {
 		return err
 	}
-	hide, err := unixsock.Announce(w.session.Dir(), l)
+	hide, err := unixsock.Announce(w.session.Dir(), l, w.session.Warn)
 	if err != nil {
 		remove()
 		return errors.Join(err, l.Close())

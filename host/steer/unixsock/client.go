@@ -67,6 +67,10 @@ func absent(d storage.Dir) error {
 	if err != nil || held == nil {
 		return ErrNoHost
 	}
+	if full := storage.Room(d.Path()); full != nil { // the host may have had none for its address
+		return &steer.BusyError{What: fmt.Sprintf("process %d has this experiment and takes no requests here: %v",
+			held.PID, full)}
+	}
 	return &steer.BusyError{What: fmt.Sprintf("process %d has this experiment and takes no requests here: if it is "+
 		"`tunehost asktell`, end its input first; otherwise try again in a moment", held.PID)}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -70,7 +71,7 @@ func start(t *testing.T, h steer.Handler) (storage.Dir, net.Listener) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hide, err := Announce(d, l)
+	hide, err := Announce(d, l, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +236,7 @@ func TestNoHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer remove()
-	if _, err := Announce(d, l); err != nil {
+	if _, err := Announce(d, l, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
@@ -352,6 +353,46 @@ func TestFloodOfConnections(t *testing.T) {
 		}
 		if try == 1000 {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A host that had no room for its address on a full disk says where it listens once there is some, and not after its
+// end.
+func TestAddressWaitsForRoom(t *testing.T) {
+	was := roomPause
+	roomPause = time.Millisecond
+	defer func() { roomPause = was }()
+	d, err := storage.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var full atomic.Bool
+	write := func() error {
+		if full.Load() {
+			return &os.PathError{Op: "write", Path: d.Control(), Err: syscall.ENOSPC}
+		}
+		return storage.WriteFile(d.Control(), []byte("/run/user/0/tunehost/habcdef/control\n"))
+	}
+	there := func() bool { _, err := os.Stat(d.Control()); return err == nil }
+	for _, room := range []bool{true, false} {
+		full.Store(true)
+		var said []string
+		hide, err := announce(d, write, func(text string) { said = append(said, text) })
+		if err != nil || len(said) != 1 || !strings.HasPrefix(said[0], "until the disk has room, ") || there() {
+			t.Fatalf("%v, %q, there: %t", err, said, there())
+		}
+		full.Store(!room)
+		for end := time.Now().Add(10 * time.Second); room && !there(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("the host has not said where it listens")
+			}
+		}
+		hide()
+		full.Store(false)
+		time.Sleep(10 * roomPause)
+		if there() {
+			t.Error("the address is there after the end")
 		}
 	}
 }

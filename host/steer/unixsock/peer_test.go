@@ -37,7 +37,7 @@ func listener(t *testing.T, mode os.FileMode) (storage.Dir, net.Listener) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	if _, err := Announce(d, l); err != nil {
+	if _, err := Announce(d, l, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	return d, l

@@ -40,20 +40,60 @@ func Listen() (l net.Listener, remove func(), err error) {
 	return l, remove, nil
 }
 
-// Announce says in the experiment's directory where the host listens; hide takes
-// it back.
-func Announce(d storage.Dir, l net.Listener) (hide func(), err error) {
-	if err := Vacant(d); err != nil {
-		return nil, err
-	}
-	if err := storage.WriteFile(d.Control(), []byte(l.Addr().String()+"\n")); err != nil {
+// Announce says in the experiment's directory where the host listens; hide takes it back. On a full disk it warns, and
+// does so once there is room.
+func Announce(d storage.Dir, l net.Listener, warn func(string)) (hide func(), err error) {
+	return announce(d, func() error {
+		if err := Vacant(d); err != nil {
+			return err
+		}
+		return storage.WriteFile(d.Control(), []byte(l.Addr().String()+"\n"))
+	}, warn)
+}
+
+func announce(d storage.Dir, write func() error, warn func(string)) (hide func(), err error) {
+	giveUp := func() {}
+	err = write()
+	switch {
+	case storage.IsFull(err):
+		warn("until the disk has room, this experiment cannot be controlled by other commands: " + err.Error())
+		giveUp = later(write, warn)
+	case err != nil:
 		return nil, err
 	}
 	return func() {
+		giveUp()
 		if Vacant(d) == nil {
 			_ = nolink.Remove(d.Control())
 		}
 	}, nil
+}
+
+// roomPause is how long a host waits before it looks again for room for its address. Tests have a shorter one.
+var roomPause = time.Second
+
+// later writes once there is room, unless that is given up before.
+func later(write func() error, warn func(string)) (giveUp func()) {
+	end, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		tick := time.NewTicker(roomPause)
+		defer tick.Stop()
+		for err := error(syscall.ENOSPC); storage.IsFull(err); {
+			select {
+			case <-end:
+				return
+			case <-tick.C:
+			}
+			if err = write(); err != nil && !storage.IsFull(err) {
+				warn("this experiment cannot be controlled by other commands: " + err.Error())
+			}
+		}
+	}()
+	return sync.OnceFunc(func() {
+		close(end)
+		<-over
+	})
 }
 
 // Vacant is an error where somebody else's file is in the place of the one that says where a host listens. What a host

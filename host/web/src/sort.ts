@@ -18,23 +18,25 @@ const fixed: Record<string, (t: Trial) => Key> = { number: (t) => t.number, stat
 const ran: Record<string, (t: Trial) => Key> = { attempts: (t) => t.attempts, node: (t) => t.node, cause: (t) => t.cause?.kind };
 
 function keyOf(space: Space, name: string): (t: Trial) => Key {
+  if (space.objectives.some((o) => o.metric === name)) return metricKey(name);
   if (Object.hasOwn(fixed, name)) return fixed[name]!;
   if (space.parameters.some((p) => p.name === name)) return (t) => paramKey(param(t.params, name));
   if (Object.hasOwn(ran, name) && !space.metrics.includes(name)) return ran[name]!;
-  return (t) => (Object.hasOwn(t.metrics, name) ? toNumber(t.metrics[name]) : undefined);
+  return metricKey(name);
 }
+
+const metricKey = (name: string) => (t: Trial): Key => (Object.hasOwn(t.metrics, name) ? toNumber(t.metrics[name]) : undefined);
 
 function paramKey(v: unknown): Key {
   return v === undefined || v === null ? undefined : typeof v === "number" ? v : typeof v === "bigint" ? Number(v) : exact(v);
 }
 
-// sorted returns trials by a metric, a parameter or another key. An objective sorts from the best to the worst, all
-// else from the least to the largest; - reverses the order.
+// sorted returns trials by an objective, another key, a parameter or another metric: the first that has the name. An
+// objective sorts from the best to the worst, all else from the least to the largest; - reverses the order.
 export function sorted(list: Trial[], space: Space, sort: string): Trial[] {
   const reverse = sort.startsWith("-");
   const name = sort.replace(/^-/, "");
-  const objective = Object.hasOwn(fixed, name) || space.parameters.some((p) => p.name === name) ? undefined
-    : space.objectives.find((o) => o.metric === name);
+  const objective = space.objectives.find((o) => o.metric === name);
   const sign = (objective?.mode === "max" ? -1 : 1) * (reverse ? -1 : 1);
   const key = keyOf(space, name);
   return list.map((t) => ({ t, k: key(t) })).sort((a, b) => compare(a.k, b.k, sign, reverse && objective !== undefined))
