@@ -94,16 +94,16 @@ class AskTell(Experiment):
         storage: Optional[str] = None,
         **settings: Any,
     ) -> None:
-        from .tune._encode import encode
+        from .tune._encode import encode_as
         from .tune._payload import refuse_while_loading
 
         refuse_while_loading("AskTell")
-        encoded = encode(space)
-        self._plan, self._space = encoded.plan, encoded.space
-        self._metrics = _modes(metric, mode)
         name = name or f"asktell_{datetime.datetime.now():%Y-%m-%d_%H-%M-%S}_{os.getpid()}"
         if storage != "none":
             storage = _places.absolute(storage or "results")
+        encoded = encode_as(space, _begun_space(os.path.join(storage, name)))
+        self._plan, self._space = encoded.plan, encoded.space
+        self._metrics = _modes(metric, mode)
         file = {
             "version": 1,
             "name": name,
@@ -114,6 +114,7 @@ class AskTell(Experiment):
             "scheduler": _entry(scheduler, "scheduler"),
             **({} if seed is None else {"seed": seed}),
             **settings,
+            **_points(encoded.plan, settings),
         }
         super().__init__(os.path.join(storage, name))
         _check_space(os.path.join(storage, name), name, encoded.space)
@@ -505,15 +506,23 @@ def _differences(begun: Mapping[str, Any], given: Mapping[str, Any]) -> list[tup
     ]
 
 
+def _begun_space(dir: str) -> Optional[Dict[str, Any]]:
+    """The space of an experiment that AskTell has begun; None if it cannot be read."""
+    try:
+        return dict(json.loads(Path(dir, "experiment.yaml").read_text(encoding="utf-8"))["space"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None  # it may be damaged, too, which the program says
+
+
 def _check_space(dir: str, name: str, space: Mapping[str, Any]) -> None:
     """Refuses another space than that of an experiment which exists: its trials are points of its own."""
+    begun = _begun_space(dir)
     try:
-        begun = dict(json.loads(Path(dir, "experiment.yaml").read_text(encoding="utf-8"))["space"])
         extended = dict(json.loads(Path(dir, "run.json").read_text(encoding="utf-8"))).get("extensions")
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return  # there is none, it did not begin with AskTell, or it is damaged, which the program says
+    except (OSError, ValueError, TypeError, RecursionError):
+        return  # there is none, or it is damaged, which the program says
     given = json.loads(json.dumps(space, default=_plain))
-    if extended or given == begun:
+    if begun is None or extended or given == begun:
         return
     other = "; ".join(how + ", ".join(keys) for how, keys in _differences(begun, given) if keys)
     raise AskError(f"the experiment {name!r} has begun with another space ({other}): choose another name")
@@ -661,6 +670,17 @@ def _entry(value: Any, kind: str) -> Dict[str, Any]:
             "of tunehost, or the path of a plugin (tunehost.serve)"
         )
     return choice.entry()
+
+
+def _points(plan: Any, settings: Mapping[str, Any]) -> Dict[str, Any]:
+    """The points that are tried first, as the experiment file has them."""
+    from .tune._points import encode_points
+    from .tune.error import TuneError
+
+    try:
+        return {"points": encode_points(plan, settings["points"])} if "points" in settings else {}
+    except TuneError as e:
+        raise AskError(str(e).replace("points_to_evaluate", "points")) from None
 
 
 def _id(trial: Union[Asked, str]) -> str:

@@ -68,7 +68,9 @@ def _texts(plan: Group) -> Iterator[Tuple[Tuple[str, ...], List[Tuple[str, Any]]
 def _encoded(value: Any) -> Optional[Dict[str, Any]]:
     """A value for the file: one that JSON has, or lists, tuples and dicts of such; None for any other."""
     from .tune._encode import plain
+    from .tune._native import native
 
+    value = native(value)
     if plain(value):
         return {"is": value}
     if type(value) is float:

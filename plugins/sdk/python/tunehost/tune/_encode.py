@@ -15,9 +15,10 @@ import pickle
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 from .._view import SUGGESTION
+from ._native import native
 from .error import TuneError, Unsupported
 from .sample import Categorical, Domain, Function, Integer
 
@@ -175,12 +176,39 @@ class Encoded:
         self.plan = plan
 
 
-def encode(param_space: Mapping[str, Any]) -> Encoded:
-    """Translates a param_space. TuneError says which parameter cannot be translated."""
+class _How(NamedTuple):
+    """How values are translated."""
+
+    grids: bool  #: a grid may be here
+    written: Callable[[Any], Any]  #: makes values of JSON of those that are as good as these
+
+
+def encode(param_space: Mapping[str, Any], scalars: bool = True) -> Encoded:
+    """Translates a param_space. TuneError says which parameter cannot be translated. scalars=False: those of numpy are
+    objects like any other, which the record has as texts. Experiments of earlier releases have them so."""
     _check_called(param_space, ())
     space: Dict[str, Any] = {}
-    members = _members(param_space, (), space, grids=True)
+    members = _members(param_space, (), space, _How(True, native if scalars else _unchanged))
     return Encoded(space, Group(members))
+
+
+def encode_as(param_space: Mapping[str, Any], begun: Optional[Mapping[str, Any]]) -> Encoded:
+    """Translates a param_space as an experiment has it that began with a space, and may have been extended."""
+    encoded = encode(param_space)
+    if begun is None:
+        return encoded
+    old = encode(param_space, scalars=False)
+    return old if begun_as(old.space, encoded.space, begun) else encoded
+
+
+def begun_as(old: Mapping[str, Any], new: Mapping[str, Any], begun: Mapping[str, Any]) -> bool:
+    """Whether an experiment has begun with the old form of a space: it has what differs in the new one."""
+    differ = [name for name in new if new[name] != old.get(name)]
+    return bool(differ) and all(old.get(name) == begun.get(name) for name in differ)
+
+
+def _unchanged(value: Any) -> Any:
+    return value
 
 
 def computes(node: Node) -> bool:
@@ -300,6 +328,7 @@ def same(a: Any, b: Any) -> bool:
     """Whether two values are the same, of the same type."""
     if a is b:
         return True
+    a, b = native(a), native(b)
     try:
         return type(a) is type(b) and bool(a == b)
     except Exception:  # arrays compare by element
@@ -308,6 +337,7 @@ def same(a: Any, b: Any) -> bool:
 
 def equal(a: Any, b: Any) -> bool:
     """Whether two numbers are the same, 2 and 2.0."""
+    a, b = native(a), native(b)
     return {type(a), type(b)} == {int, float} and bool(a == b)
 
 
@@ -316,8 +346,8 @@ def looks(a: Any, b: Any) -> bool:
     return type(a) is type(b) and not plain(a) and label_of(a) == label_of(b)
 
 
-def _members(group: Mapping[Any, Any], path: Path, space: Dict[str, Any], grids: bool) -> Dict[Any, Node]:
-    return {key: _node(value, (*path, _name(key, space)), space, grids) for key, value in group.items()}
+def _members(group: Mapping[Any, Any], path: Path, space: Dict[str, Any], how: _How) -> Dict[Any, Node]:
+    return {key: _node(value, (*path, _name(key, space)), space, how) for key, value in group.items()}
 
 
 def _name(key: Any, taken: Mapping[str, Any]) -> str:
@@ -328,31 +358,32 @@ def _name(key: Any, taken: Mapping[str, Any]) -> str:
     return name
 
 
-def _node(value: Any, path: Path, space: Dict[str, Any], grids: bool) -> Node:
+def _node(value: Any, path: Path, space: Dict[str, Any], how: _How) -> Node:
     name = path[-1]
     if isinstance(value, Function):
         return Computed(value)
     if isinstance(value, Categorical):
-        return _choice(value.kind, value.categories, path, space)
+        return _choice(value.kind, value.categories, path, space, how)
     if isinstance(value, Domain):
         space[name] = dict(value.form())
         return Parameter(path, int if isinstance(value, Integer) else float, value.form())
     if is_grid(value):
-        if not grids:
+        if not how.grids:
             raise Unsupported(
                 f"{'/'.join(path)}: a grid_search inside of a choice is not supported: put it beside the choice"
             )
-        return _choice("grid", list(value["grid_search"]), path, space)
+        return _choice("grid", list(value["grid_search"]), path, space, how)
     if not varies(value):
-        if not plain(value):
+        written = how.written(value)
+        if not plain(written):
             return Constant(value)
-        space[name] = {"value": value} if isinstance(value, (dict, list)) else value
+        space[name] = {"value": written} if isinstance(written, (dict, list)) else written
         return Constant(value, path)
     inner: Dict[str, Any] = {}
     space[name] = inner
     if isinstance(value, dict):
-        return Group(_members(value, path, inner, grids))
-    return Listed(type(value), [_node(v, (*path, str(i)), inner, grids) for i, v in enumerate(value)])
+        return Group(_members(value, path, inner, how))
+    return Listed(type(value), [_node(v, (*path, str(i)), inner, how) for i, v in enumerate(value)])
 
 
 def _check_called(value: Any, path: Path) -> None:
@@ -377,11 +408,11 @@ def _example(function: Callable[..., Any]) -> str:
     return f"tune.{function.__name__}({', '.join(needed)})"
 
 
-def _choice(form: str, values: List[Any], path: Path, space: Dict[str, Any]) -> Node:
+def _choice(form: str, values: List[Any], path: Path, space: Dict[str, Any], how: _How) -> Node:
     """A choice or a grid. The parameters that a value contains are a group of their own, which exists
     only where the value is chosen."""
     name = path[-1]
-    labels = _labels(values)
+    labels = _labels([how.written(value) for value in values])
     space[name] = {form: labels}
     options: List[Node] = []
     for i, (value, label) in enumerate(zip(values, labels)):
@@ -396,7 +427,7 @@ def _choice(form: str, values: List[Any], path: Path, space: Dict[str, Any]) -> 
         inner = _name(f"{name}_{i}", space)
         group: Dict[str, Any] = {"when": f"{'.'.join(path)} == {json.dumps(label)}"}
         space[inner] = group
-        options.append(_node(value, (*path[:-1], inner, "it"), group, False))
+        options.append(_node(value, (*path[:-1], inner, "it"), group, how._replace(grids=False)))
     return Choice(path, labels, options)
 
 

@@ -51,8 +51,10 @@ class Experiment:
     settings: Optional[_callbacks.Settings] = None  #: callbacks and names, if there are any
 
 
-def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run: RunConfig) -> Experiment:
-    """Translates everything. Unsupported or TuneError says what cannot be."""
+def build(
+    trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run: RunConfig, scalars: bool = True
+) -> Experiment:
+    """Translates everything. Unsupported or TuneError says what cannot be. scalars is that of encode."""
     wrapped = trainable if isinstance(trainable, Wrapped) else Wrapped(trainable)
     _check_trainable(wrapped)
     if not isinstance(param_space, Mapping):
@@ -71,7 +73,7 @@ def build(trainable: Any, param_space: Mapping[str, Any], tune: TuneConfig, run:
     if drawn:
         searcher, space, samples = drawn
     _introduce(tune, searcher, scheduler, space)
-    encoded = _encode.encode(space)
+    encoded = _encode.encode(space, scalars)
     stops, stop, own_stopper = stopper.rules(run.stop, {o["metric"]: o["mode"] for o in objectives})
     served = {**searcher.served(), **scheduler.served(), **({"stopper": own_stopper} if own_stopper else {})}
     _check_served(served)

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, Dict, Iterable, Tuple
 
-from ._encode import Choice, Computed, Constant, Group, Listed, Node, Parameter, Path, equal, looks, same
+from ._encode import Choice, Computed, Constant, Group, Listed, Node, Parameter, Path, equal, looks, plain, same
+from ._native import native
 from .error import TuneError
 
 
@@ -19,6 +20,24 @@ def encode_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
             raise TuneError(f"points_to_evaluate: {key!r} is no parameter of the space; it has {_list(plan.members)}")
         _point(node, value, found)
     return found
+
+
+def encode_points(plan: Group, points: Any) -> Any:
+    """The points of a user. One that is no point of a param_space, and that JSON has, is left to the host: it may have
+    the names and labels of the record, and the host says what it expects. TuneError: JSON does not have it."""
+    if not isinstance(points, (list, tuple)) or not all(isinstance(point, Mapping) for point in points):
+        return points
+    return [_given_point(plan, point) for point in points]
+
+
+def _given_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
+    try:
+        return encode_point(plan, point)
+    except TuneError:
+        given: Dict[str, Any] = native(dict(point))
+        if plain(given):
+            return given
+        raise
 
 
 def record(plan: Group, config: Mapping[Any, Any]) -> Tuple[Dict[str, Any], Dict[Any, Any]]:
@@ -133,7 +152,7 @@ def _refusal(node: Node, value: Any) -> str:
 
 def _point(node: Node, value: Any, found: Dict[str, Any]) -> None:
     if isinstance(node, Parameter):
-        _set(found, node.path, value)
+        _set(found, node.path, native(value))
     elif isinstance(node, Choice):
         flat = _Flat()
         _record_choice(node, value, flat)

@@ -9,6 +9,7 @@ from typing import Any, Mapping, Optional, Tuple
 
 from .._minimize import Returning
 from . import _callbacks, _encode, _payload
+from ._native import native
 from ._wrapped import Wrapped
 from .config import RunConfig, TuneConfig
 from .error import TuneError
@@ -44,21 +45,22 @@ def configs(dir: Path) -> Tuple[TuneConfig, RunConfig]:
     return TuneConfig(metric=found["metric"], mode=found["mode"]), RunConfig(verbose=found.get("verbose"))
 
 
-def outline(value: Any, named: bool = False) -> Any:
+def outline(value: Any, named: bool = False, scalars: bool = True) -> Any:
     """What may not change in a space, as JSON has it: ranges, values of choices, constants. Objects may be others, but
-    those of a choice have the same names."""
+    those of a choice have the same names. scalars is that of encode."""
     if isinstance(value, Function):
         return {"sample_from": ""}
     if isinstance(value, Categorical):
-        return {value.kind: [outline(one, True) for one in value.categories]}
+        return {value.kind: [outline(one, True, scalars) for one in value.categories]}
     if isinstance(value, Domain):
         return json.loads(json.dumps(value.form()))
     if _encode.is_grid(value):
-        return {"grid": [outline(one, True) for one in value["grid_search"]]}
+        return {"grid": [outline(one, True, scalars) for one in value["grid_search"]]}
     if isinstance(value, Mapping) and _encode.varies(value):
-        return {str(key): outline(one, named) for key, one in value.items()}
+        return {str(key): outline(one, named, scalars) for key, one in value.items()}
     if _encode.varies(value):
-        return [outline(one, named) for one in value]
+        return [outline(one, named, scalars) for one in value]
+    value = native(value) if scalars else value
     if _encode.plain(value):
         return value
     return _encode.label_of(value) if named else "an object"
@@ -77,6 +79,18 @@ def _check_outline(begun: Any, given: Any, name: str = "") -> None:
                 _check_outline(begun[key], given[key], f"{name}/{key}" if name else key)
             return
     raise TuneError(f"param_space: {name} is {json.dumps(given):.60} and was {json.dumps(begun):.60}: {_SAME}")
+
+
+def has_scalars(dir: Path, param_space: Mapping[str, Any]) -> bool:
+    """Whether an experiment has scalars of numpy as numbers. One of an earlier release has them as texts."""
+    begun = _begun(dir)
+    return begun is None or not _encode.begun_as(outline(param_space, scalars=False), outline(param_space), begun)
+
+
+def _begun(dir: Path) -> Optional[Mapping[str, Any]]:
+    """The outline of the space that an experiment has begun with; None if it has none."""
+    found: Optional[Mapping[str, Any]] = json.loads((dir / "tuner.json").read_text(encoding="utf-8")).get("space")
+    return found
 
 
 _SAME = "give the same, or begin a new experiment"
@@ -108,10 +122,10 @@ def renew(dir: Path, trainable: Any, param_space: Optional[Mapping[str, Any]]) -
         if callable(wrapped.resources) and payload.resources:
             payload.resources = wrapped.resources
     if param_space is not None:
-        begun = json.loads((dir / "tuner.json").read_text(encoding="utf-8")).get("space")
+        begun, scalars = _begun(dir), has_scalars(dir, param_space)
         if begun is not None:
-            _check_outline(begun, outline(param_space))
-        new = _encode.encode(param_space)
+            _check_outline(begun, outline(param_space, scalars=scalars))
+        new = _encode.encode(param_space, scalars)
         if _shape(new.plan) != _shape(plan):
             raise TuneError(f"param_space has other parameters than the experiment: {_SAME}")
         new.plan.suggestions, plan = plan.suggestions, new.plan

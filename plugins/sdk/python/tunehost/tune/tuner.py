@@ -113,6 +113,9 @@ class Tuner:
         _trust.check(dir)
         assert self._experiment
         made = self._experiment
+        if not _restore.has_scalars(Path(dir, _PAYLOAD), param_space):
+            made = _experiment.build(Wrapped(made.trainable), param_space, self._tune, self._run, scalars=False)
+            self._experiment = made
         _restore.check_objective(Path(dir, _PAYLOAD), self._tune)
         _restore.renew(Path(dir, _PAYLOAD), Wrapped(made.trainable), param_space)
         self._dir = dir

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Mapping, Optional, Union
 
-from .._encode import is_grid
+from .._encode import is_grid, same
 from ..error import Unsupported
 from ..sample import Categorical, Domain, Float, Function, Integer
 
@@ -106,9 +106,9 @@ def _number(value: Any) -> bool:
 
 
 def _distinct(values: List[Any]) -> List[Any]:
-    """The values without those that are there before, equal and of the same type."""
+    """The values without those that are there before."""
     found: List[Any] = []
     for value in values:
-        if not any(type(value) is type(one) and value == one for one in found):
+        if not any(same(value, one) for one in found):
             found.append(value)
     return found

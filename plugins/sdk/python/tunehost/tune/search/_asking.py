@@ -7,7 +7,6 @@ import random
 from typing import Any, Dict, List, Optional, Tuple
 
 from ... import _asktell, _binary
-from .. import _encode, _points
 from .searcher import Searcher
 
 
@@ -39,10 +38,9 @@ class Asking(Searcher):
         """The program, which knows everything that was told."""
         if self._program is None:
             os.environ["TUNEHOST_BINARY"] = self._binary
-            plan = _encode.encode(self._space).plan
             settings: Dict[str, Any] = {"seed": self._seed}
             if self._points:
-                settings["points"] = [_points.encode_point(plan, p) for p in self._points]
+                settings["points"] = self._points
             self._program = _asktell.AskTell(
                 self._space, metric=self._metric, mode=self._mode, trials=-1, searcher=self.inner, storage="none", **settings
             )
