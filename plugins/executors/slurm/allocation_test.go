@@ -110,15 +110,15 @@ func testSetupOfSteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		event := sdk.LeaseEvent{}
-		for late := time.After(time.Minute); event.Kind != c.kind; {
+		for late := time.After(time.Minute); event.Kind != c.kind && event.Kind != sdk.LeaseRefused; {
 			select {
 			case event = <-heard:
 			case <-late:
 				t.Fatalf("%s: %+v, want %v", lease, event, c.kind)
 			}
 		}
-		if !strings.Contains(event.Why, c.want) {
-			t.Errorf("%s: %s, want %s", lease, event.Why, c.want)
+		if event.Kind != c.kind || !strings.Contains(event.Why, c.want) {
+			t.Errorf("%s: %v: %s, want %v: %s", lease, event.Kind, event.Why, c.kind, c.want)
 		}
 		if err := errors.Join(e.Adopt(context.Background(), nil), e.(io.Closer).Close()); err != nil {
 			t.Error(err)

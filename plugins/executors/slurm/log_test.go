@@ -234,7 +234,7 @@ func TestOpenSetup(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, logDir), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.CommandContext(t.Context(), "bash")
+		cmd := exec.CommandContext(t.Context(), "timeout", "20", "bash")
 		cmd.Stdin = strings.NewReader(script(&options{Setup: setup},
 			values(dir, "a-1", oneShape, agent{path: program}), oneShape))
 		err := cmd.Run()
