@@ -218,11 +218,12 @@ func TestSetupExitsInALoginShell(t *testing.T) {
 		}
 	}
 	for setup, want := range map[string]string{
-		"true\nexit 7":                           "the setup failed at: exit 7 (exit status 7)\n",
+		"true\nexit 7": "the setup failed at: exit 7 (exit status 7)\n",
 		"if ! test -d /no/such; then\nexit 7\nfi": "the setup failed at: exit 7 (exit status 7)\n",
 	} {
 		_ = os.RemoveAll(filepath.Join(dir, "a-1.begun"))
-		j := job{plan: &plan{setup: setup, shell: "/bin/bash"}, dir: dir, lease: "a-1", secret: "s", agent: &sdk.Agent{}}
+		j := job{plan: &plan{setup: setup, shell: "/bin/bash"}, dir: dir, lease: "a-1", secret: "s",
+			agent: &sdk.Agent{}}
 		cmd := exec.CommandContext(t.Context(), "bash", "-l")
 		cmd.Stdin, cmd.Env = strings.NewReader(j.script(nil)), append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 		out, _ := cmd.CombinedOutput()
@@ -237,7 +238,8 @@ func TestSetupExitsInALoginShell(t *testing.T) {
 func TestOpenSetup(t *testing.T) {
 	toolchain.Programs(t, "sh", "bash")
 	_, err := read([]byte(`{"system": "pbs", "setup": "echo hi's"}`))
-	if err == nil || !strings.Contains(err.Error(), `option "setup" is "echo hi's"; allowed: lines of shell; /bin/sh says`) {
+	const want = `option "setup" is "echo hi's"; allowed: lines of shell; /bin/sh says`
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
 	if _, err := read([]byte(`{"system": "pbs", "setup": "x=(a b)"}`)); err != nil {

@@ -105,8 +105,8 @@ func (j *job) setup(b *strings.Builder) {
 		Replace(setupScript))
 }
 
-// setupScript runs the setup. What it says on stderr is kept until its end, because the last line is in the message. Its
-// text is a word, so that an open quote or here-document in it ends with it. In bash, exit does not lead to the
+// setupScript runs the setup. What it says on stderr is kept until its end, because the last line is in the message.
+// Its text is a word, so that an open quote or here-document in it ends with it. In bash, exit does not lead to the
 // ~/.bash_logout of a login shell before the setup has failed; as sh, bash lets nobody define it.
 const setupScript = `failed() { # STATUS COMMAND
 	set +e
@@ -114,7 +114,8 @@ const setupScript = `failed() { # STATUS COMMAND
 	[ -z "$BASH_VERSION" ] || { trap - ERR; unset -f exit; }
 	exec 2>&3
 	cat "$said" >&2
-	last=$(tail -n 1 "$said" | sed 's/^[^ ]*: \(eval: \)\{0,1\}\(line \)\{0,1\}[0-9]*: \(eval: \)\{0,1\}//' | cut -c 1-120)
+	last=$(tail -n 1 "$said" |
+		sed 's/^[^ ]*: \(eval: \)\{0,1\}\(line \)\{0,1\}[0-9]*: \(eval: \)\{0,1\}//' | cut -c 1-120)
 	command=$2
 	[ "$2" != 'eval "$setup"' ] || command=
 	why="the setup failed${command:+ at: $command} (exit status $1)${last:+: $last}"

@@ -217,9 +217,9 @@ func TestSetupExitsInALoginShell(t *testing.T) {
 // An open quote or here-document in a setup ends with it: the script of the job is not read as part of it.
 func TestOpenSetup(t *testing.T) {
 	for setup, want := range map[string]string{
-		"echo hi's":                    "the setup failed (exit status 2): unexpected EOF while looking for matching `''",
-		`echo "hi`:                     "the setup failed (exit status 2): unexpected EOF while looking for matching `\"'",
-		"}":                            "the setup failed (exit status 2): syntax error near unexpected token `}'",
+		"echo hi's":                    "(exit status 2): unexpected EOF while looking for matching `''",
+		`echo "hi`:                     "(exit status 2): unexpected EOF while looking for matching `\"'",
+		"}":                            "(exit status 2): syntax error near unexpected token `}'",
 		"cat <<X\nhello\ncat /no/such": "",
 	} {
 		if _, err := read([]byte(fmt.Sprintf("{%q: %q}", "setup", setup))); err == nil ||

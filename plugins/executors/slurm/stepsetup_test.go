@@ -56,16 +56,16 @@ exit $status
 // line, the node and the log.
 func TestSetupFailsInAllocation(t *testing.T) {
 	const log = "; the log of the lease in .slurm has all that it printed"
-	for setup, want := range map[string]string{
+	for setup, as := range map[string]string{
 		"nosuch one\ntrue":                "at: nosuch one (exit status 127) on the node n7: nosuch: command not found",
 		"test -d /no/such || exit 7":      "at: exit 7 (exit status 7) on the node n7",
 		"echo out of licences >&2; false": "at: false (exit status 1) on the node n7: out of licences",
 		"echo srun: error: no; exit 0":    "at: exit 0 (exit status 0) on the node n7",
 		"set -u; echo $NOPE":              "at: echo $NOPE (exit status 1) on the node n7: NOPE: unbound variable",
-		"echo hi's":                       "(exit status 2) on the node n7: unexpected EOF while looking for matching `''",
+		"}":                               "(exit status 2) on the node n7: syntax error near unexpected token `}'",
 	} {
-		got := endsAs(t, runsStep, setup)
-		if want = "the step has ended: the setup failed " + want + log; got.Kind != sdk.LeaseLost || got.Why != want {
+		got, want := endsAs(t, runsStep, setup), "the step has ended: the setup failed "+as+log
+		if got.Kind != sdk.LeaseLost || got.Why != want {
 			t.Errorf("%q: %v, %q, want %q", setup, got.Kind, got.Why, want)
 		}
 	}
