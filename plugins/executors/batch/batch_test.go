@@ -170,6 +170,9 @@ func TestSetupFailsInShells(t *testing.T) {
 			"no-such-command-at-all: "},
 		"if true; then\n\tfalse\nfi": {"the setup failed (exit status 1)",
 			"the setup failed at: false (exit status 1)"},
+		"echo hi's": {"the setup failed (exit status 2): Syntax error: Unterminated quoted string",
+			"the setup failed (exit status 2): unexpected EOF while looking for matching `''"},
+		"(\necho hi\n": {"the setup failed (exit status 2): "},
 	} {
 		for i, shell := range []string{"sh", "bash"} {
 			dir := t.TempDir()
@@ -202,6 +205,45 @@ func TestSetupFailsInShells(t *testing.T) {
 				t.Error("left:", left)
 			}
 		}
+	}
+}
+
+// A setup that exits in a login shell ends the job with its status: ~/.bash_logout is no part of it.
+func TestSetupExitsInALoginShell(t *testing.T) {
+	toolchain.Programs(t, "bash")
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a-1.sh": "", ".bash_logout": "cat /no/such; false\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for setup, want := range map[string]string{
+		"true\nexit 7": "the setup failed at: exit 7 (exit status 7)\n",
+		"if ! test -d /no/such; then\nexit 7\nfi": "the setup failed at: exit 7 (exit status 7)\n",
+	} {
+		_ = os.RemoveAll(filepath.Join(dir, "a-1.begun"))
+		j := job{plan: &plan{setup: setup, shell: "/bin/bash"}, dir: dir, lease: "a-1", secret: "s",
+			agent: &sdk.Agent{}}
+		cmd := exec.CommandContext(t.Context(), "bash", "-l")
+		cmd.Stdin, cmd.Env = strings.NewReader(j.script(nil)), append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
+		out, _ := cmd.CombinedOutput()
+		got, _ := os.ReadFile(filepath.Join(dir, "a-1.failed"))
+		if cmd.ProcessState.ExitCode() != 7 || string(got) != want {
+			t.Errorf("%q: %v, %q, want %q; printed %s", setup, cmd.ProcessState, got, want, out)
+		}
+	}
+}
+
+// A setup with an open quote is refused before a job is submitted.
+func TestOpenSetup(t *testing.T) {
+	toolchain.Programs(t, "sh", "bash")
+	_, err := read([]byte(`{"system": "pbs", "setup": "echo hi's"}`))
+	const want = `option "setup" is "echo hi's"; allowed: lines of shell; /bin/sh says`
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Error(err)
+	}
+	if _, err := read([]byte(`{"system": "pbs", "setup": "x=(a b)"}`)); err != nil {
+		t.Error(err) // the sh of the nodes may be bash
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/internal/lazily"
+	"github.com/tunehost/tunehost/internal/shelltext"
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
@@ -211,8 +212,16 @@ func (o *options) checkWords() error {
 	if strings.ContainsAny(o.Shell, "\r\n\x00") || !strings.HasPrefix(o.Shell, "/") {
 		return option.Wrong("shell", o.Shell, "the path of a shell, such as /bin/bash")
 	}
+	return o.checkSetup()
+}
+
+// checkSetup finds an open quote before a job waits for nodes. Their sh may be another one than that of this machine.
+func (o *options) checkSetup() error {
 	if strings.ContainsRune(o.Setup, 0) {
 		return option.Wrong("setup", o.Setup, "lines of shell")
+	}
+	if said := shelltext.Mistake(o.Setup, []string{o.Shell, "-n"}, shelltext.Bash); said != "" {
+		return option.Wrong("setup", o.Setup, "lines of shell; %s says of these: %s", o.Shell, said)
 	}
 	return nil
 }

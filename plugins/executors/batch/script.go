@@ -101,19 +101,24 @@ func (j *job) setup(b *strings.Builder) {
 			sdk.AgentFailureVariable, sdk.AgentVariable, quote(j.secret), sdk.AgentBundleVariable,
 			quote(j.agent.Path))
 	}
-	b.WriteString(strings.NewReplacer("@FAILED@", failedSuffix, "@TELL@", tell, "@SETUP@", named(j.plan.setup)).
+	b.WriteString(strings.NewReplacer("@FAILED@", failedSuffix, "@TELL@", tell, "@SETUP@", quote(named(j.plan.setup))).
 		Replace(setupScript))
 }
 
 // setupScript runs the setup. What it says on stderr is kept until its end, because the last line is in the message.
+// Its text is a word, so that an open quote or here-document in it ends with it. In bash, exit does not lead to the
+// ~/.bash_logout of a login shell before the setup has failed; as sh, bash lets nobody define it.
 const setupScript = `failed() { # STATUS COMMAND
 	set +e
 	trap - EXIT
-	[ -z "$BASH_VERSION" ] || trap - ERR
+	[ -z "$BASH_VERSION" ] || { trap - ERR; unset -f exit; }
 	exec 2>&3
 	cat "$said" >&2
-	last=$(tail -n 1 "$said" | sed 's/^[^ ]*: \(line \)\{0,1\}[0-9]*: //' | cut -c 1-120)
-	why="the setup failed${2:+ at: $2} (exit status $1)${last:+: $last}"
+	last=$(tail -n 1 "$said" |
+		sed 's/^[^ ]*: \(eval: \)\{0,1\}\(line \)\{0,1\}[0-9]*: \(eval: \)\{0,1\}//' | cut -c 1-120)
+	command=$2
+	[ "$2" != 'eval "$setup"' ] || command=
+	why="the setup failed${command:+ at: $command} (exit status $1)${last:+: $last}"
 	echo "tunehost: $why" >&2
 	rm -f "$said"
 	if [ -d "${lease%/*}" ]; then
@@ -127,10 +132,23 @@ at=
 said=$(mktemp) || exit
 exec 3>&2 2>"$said"
 trap 'failed $? "${at:-$BASH_COMMAND}"' EXIT
-[ -z "$BASH_VERSION" ] || trap 'at=$BASH_COMMAND' ERR
+setup=@SETUP@
+if [ -n "$BASH_VERSION" ]; then
+	trap 'at=$BASH_COMMAND' ERR
+	set -E
+	case :$SHELLOPTS: in
+	*:posix:*) ;;
+	*) eval 'exit() {
+		set -- "${1-$?}" "${at:-exit${1+ $1}}"
+		if [ "$BASH_SUBSHELL" = 0 ]; then failed "$@"; fi
+		builtin exit "$1"
+	}' ;;
+	esac
+fi
 set -e
-@SETUP@
+eval "$setup"
 set +e
+[ -z "$BASH_VERSION" ] || { set +E; unset -f exit; }
 trap - EXIT
 [ -z "$BASH_VERSION" ] || trap - ERR
 exec 2>&3 3>&-

@@ -3,8 +3,10 @@ package slurm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +29,7 @@ func TestAllocation(t *testing.T) {
 	}
 	t.Setenv("SLURM_JOB_ID", id)
 	t.Run("without GPUs", testStepsWithoutGPUs)
+	t.Run("setup", testSetupOfSteps)
 	conformance.RunExecutor(t, conformance.InProcess(Plugin), conformance.Options{Patience: 5})
 }
 
@@ -73,6 +76,52 @@ func testStepsWithoutGPUs(t *testing.T) {
 	for i, n := range gpus {
 		if got := devices[fmt.Sprint(x.Prefix, i)]; got != int(n) {
 			t.Errorf("a step that requests %v GPUs got %d", n, got)
+		}
+	}
+}
+
+// A setup that fails on one node ends the lease there, and the experiment goes on; a request that Slurm cannot fulfil
+// is refused.
+func testSetupOfSteps(t *testing.T) {
+	heard := make(chan sdk.LeaseEvent, 1000)
+	x := sdk.Execution{Experiment: "test", Dir: testplace.Short(t), Prefix: "th-setup-"}
+	for lease, c := range map[string]struct {
+		options, want string
+		kind          sdk.LeaseEventKind
+	}{
+		"th-setup-1": {`{"setup": "cd /\ntest $SLURMD_NODENAME != n1", "args": ["--nodelist=n1"]}`,
+			"the setup failed at: test $SLURMD_NODENAME != n1 (exit status 1) on the node n1", sdk.LeaseLost},
+		"th-setup-2": {`{"setup": "test $SLURMD_NODENAME != n1", "args": ["--nodelist=n2"]}`, "", sdk.LeaseGranted},
+		"th-setup-3": {`{"setup": "true", "args": ["--nodelist=n99"]}`, "srun: error: ", sdk.LeaseRefused},
+		"th-setup-4": {`{"setup": "nosuch one"}`, "the setup failed at: nosuch one (exit status 127) on the node n",
+			sdk.LeaseLost},
+	} {
+		e, _, err := Plugin.Open(x, json.RawMessage(c.options), func(events ...sdk.LeaseEvent) {
+			for _, event := range events {
+				heard <- event
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(e.Adopt(t.Context(), nil), e.Allocate(t.Context(), []sdk.LeaseRequest{{Lease: lease,
+			Strategy: pack, Bundles: []sdk.LeaseBundle{one(1, 0)}}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		event := sdk.LeaseEvent{}
+		for late := time.After(time.Minute); event.Kind != c.kind && event.Kind != sdk.LeaseRefused; {
+			select {
+			case event = <-heard:
+			case <-late:
+				t.Fatalf("%s: %+v, want %v", lease, event, c.kind)
+			}
+		}
+		if event.Kind != c.kind || !strings.Contains(event.Why, c.want) {
+			t.Errorf("%s: %v: %s, want %v: %s", lease, event.Kind, event.Why, c.kind, c.want)
+		}
+		if err := errors.Join(e.Adopt(context.Background(), nil), e.(io.Closer).Close()); err != nil {
+			t.Error(err)
 		}
 	}
 }

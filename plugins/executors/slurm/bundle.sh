@@ -18,12 +18,12 @@ if [ -n "${announce-}" ]; then
 fi
 export TUNEHOST_AGENT_BUNDLE=$SLURM_PROCID TUNEHOST_AGENT_NODE=${SLURMD_NODENAME-}
 program=${TUNEHOST_PROGRAM-} sockets=${TUNEHOST_SOCKETS-}
-if [ -n "${TUNEHOST_SUM-}" ]; then await "$TUNEHOST_SUM" || exit 127; fi
+if [ -n "${TUNEHOST_SUM-}" ]; then await "$TUNEHOST_SUM" || exit @ABSENT@; fi
 unset TUNEHOST_PROGRAM TUNEHOST_GPUS TUNEHOST_SOCKETS TUNEHOST_SUM
 if [ -z "$program" ]; then exec sleep infinity; fi
 if [ ! -x "$program" ]; then
   echo "$program is not on the node ${SLURMD_NODENAME:-$HOSTNAME}: put tunehost where all nodes see it, or set send: true" >&2
-  exit 127
+  exit @ABSENT@
 fi
 if [ -n "$sockets" ]; then export TUNEHOST_AGENT_SOCKET=$sockets$SLURM_PROCID/agent; fi
 GOGC=${GOGC-800} exec "$program" agent

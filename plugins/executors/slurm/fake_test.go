@@ -595,11 +595,18 @@ func TestProgramIsNotThere(t *testing.T) {
 		b := newBench(t)
 		b.runs()
 		b.x.Agent, b.Program, b.Send = &sdk.Agent{}, "/no/tunehost", send
-		b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=FAILED Reason=None ExitCode=127:0\n", 0o755)
+		b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=FAILED Reason=None ExitCode=113:0\n", 0o755)
 		b.sets("RUNNING", "FAILED")
 		b.looks()
-		b.says("th-a-1 lost: Slurm: FAILED: the job failed; ExitCode 127:0; its last words: " + want)
+		b.says("th-a-1 lost: Slurm: FAILED: the job failed; ExitCode 113:0; its last words: " + want)
 	}
+	b := newBench(t)
+	b.runs()
+	b.x.Agent, b.Program = &sdk.Agent{}, "/no/tunehost"
+	b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=FAILED Reason=None ExitCode=127:0\n", 0o755)
+	b.sets("RUNNING", "FAILED")
+	b.looks() // a login file, such as one with exec zsh, has this status too
+	b.says("th-a-1 lost: Slurm: FAILED: the job failed; ExitCode 127:0")
 }
 
 // A limit of each job is no limit that fewer jobs or waiting cure.

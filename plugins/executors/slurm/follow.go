@@ -271,7 +271,7 @@ func (e *executor) over(ctx context.Context, l *lease, jobs []job) {
 		return
 	}
 	last := lastWords(e.x.Dir, l.name)
-	if last == "" && strings.HasPrefix(fields["ExitCode"], notFound) {
+	if last == "" && strings.HasPrefix(fields["ExitCode"], absent+":") {
 		last = e.notThere(j.nodes)
 	}
 	why := lostWhy(&j, fields, last)
@@ -318,9 +318,6 @@ func endedItself(code string) bool {
 	status, err := strconv.Atoi(text)
 	return err == nil && status != 0 && status <= 128 && signal == "0"
 }
-
-// notFound begins the exit code of a job without the program of the agent.
-const notFound = "127:"
 
 // waits handles a lease with a component that waits.
 func (e *executor) waits(ctx context.Context, l *lease, jobs []job) {
@@ -482,36 +479,65 @@ const (
 	mostWords = 400
 )
 
-// lastWords returns the last line of the log of a lease, or "". Slurm's own messages at the end of a job count
-// only if there is nothing else. A long line loses its beginning.
+// lastWords returns the last line of the log of a lease, or "". That of a setup that has failed comes first, because
+// others follow it: those of the login shell's end, and of other bundles. Slurm's own messages at the end of a job
+// count only if there is nothing else. A long line loses its beginning.
 func lastWords(dir, lease string) string {
-	f, err := readLogOf(dir, lease)
-	if err != nil {
-		return ""
+	lines := lastLines(dir, lease)
+	if i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, setupFailed) }); i >= 0 {
+		return lastOf(strings.TrimSpace(withReason(lines[:i], lines[i])), mostWords)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return ""
-	}
-	text := make([]byte, maxLog)
-	n, _ := f.ReadAt(text, max(0, info.Size()-maxLog))
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "")), "\n")
 	last := lines[len(lines)-1]
-	for _, l := range slices.Backward(lines) {
-		if !strings.HasPrefix(l, "srun: ") && !strings.HasPrefix(l, "slurmstepd: ") && !noReason().MatchString(l) {
-			last = l
-			break
-		}
+	if i := lastSaid(lines); i >= 0 {
+		last = lines[i]
 	}
-	if noReason().MatchString(last) {
+	if strings.HasPrefix(last, mark) || noReason().MatchString(last) {
 		return ""
 	}
 	return lastOf(strings.TrimSpace(ofScript().ReplaceAllString(last, "")), mostWords)
 }
 
+// lastLines returns the end of the log of a lease.
+func lastLines(dir, lease string) []string {
+	f, err := readLogOf(dir, lease)
+	if err != nil {
+		return []string{""}
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return []string{""}
+	}
+	text := make([]byte, maxLog)
+	n, _ := f.ReadAt(text, max(0, info.Size()-maxLog))
+	return strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "")), "\n")
+}
+
+// lastSaid returns the index of the last line that a program has printed, or -1.
+func lastSaid(lines []string) int {
+	for i, l := range slices.Backward(lines) {
+		if !strings.HasPrefix(l, "srun: ") && !strings.HasPrefix(l, "slurmstepd: ") &&
+			!strings.HasPrefix(l, mark) && !noReason().MatchString(l) {
+			return i
+		}
+	}
+	return -1
+}
+
+// withReason adds to the message about a setup in an allocation what was printed before it. The script of a job adds
+// that itself.
+func withReason(before []string, message string) string {
+	if i := lastSaid(before); i >= 0 && stepFailed().MatchString(message) {
+		return message + prefixed(": ", strings.TrimSpace(ofScript().ReplaceAllString(before[i], "")))
+	}
+	return message
+}
+
+// stepFailed matches the message about a setup in an allocation.
+var stepFailed = lazily.Regexp(`\(exit status [0-9]+\) on the node \S*$`)
+
 // ofScript is what bash puts before its messages about a job's script, which the user has not written.
-var ofScript = lazily.Regexp(`^\S*slurm_script: line [0-9]+: `)
+var ofScript = lazily.Regexp(`^\S*(slurm_script|bash): (eval: )?line [0-9]+: `)
 
 // noReason is what bash says of a process of the script that a signal has ended, and the agent of the notice of the
 // end: that is not the reason of anything.

@@ -18,10 +18,9 @@ trap : USR1 # notices of the end: the plugin sees the time itself
 @READY@
 export TUNEHOST_AGENT_NODE=${SLURMD_NODENAME-}
 failed() { # STATUS COMMAND: the setup has ended the job
-  set +e
-  trap - ERR
-  local why="the setup failed at: $2 (exit status $1)" last
-  last=$(tail -n 1 "${here:-$log}" 2>/dev/null | sed 's/^[^ ]*slurm_script: line [0-9]*: //' | cut -c 1-300)
+  local why="the setup failed${2:+ at: $2} (exit status $1)" last
+  last=$(tail -n 1 "${here:-$log}" 2>/dev/null |
+    sed -E 's/^[^ ]*(slurm_script|bash): (eval: )?line [0-9]+: //' | cut -c 1-300)
   echo "$why${last:+: $last}" >&2
   if [ -z "$away" ] || [ -z "$agent" ]; then return; fi
   if [ -n "$sum" ]; then await "$sum" && agent=$program; fi
@@ -29,19 +28,15 @@ failed() { # STATUS COMMAND: the setup has ended the job
   export TUNEHOST_AGENT_FAILURE="$why${last:+: $last}; its output is in ${here:-no file} on the node ${SLURMD_NODENAME:-$HOSTNAME}"
   TUNEHOST_AGENT_BUNDLE=0 timeout 90 "$agent" agent
 }
-trap 'failed $? "${at:-$BASH_COMMAND}"' EXIT
-trap 'at=$BASH_COMMAND' ERR
-set -e
-@SETUP@
-set +e
-trap - ERR EXIT
+setup=@SETUP@
+@RUN@
 if [ -n "$here" ]; then rm -f "$here"; fi
-if [ -n "$sum" ] && [ "$bundles" = 1 ]; then await "$sum" && agent=$program || exit 127; fi
+if [ -n "$sum" ] && [ "$bundles" = 1 ]; then await "$sum" && agent=$program || exit @ABSENT@; fi
 if [ -z "$agent" ]; then
   sleep infinity &
 elif [ ! -x "$agent" ] && [ -z "$sum" ]; then
   echo "$agent is not on the node ${SLURMD_NODENAME:-$HOSTNAME}: put tunehost where all nodes see it, or set send: true" >&2
-  exit 127
+  exit @ABSENT@
 elif [ "$bundles" = 1 ]; then
   # GOGC: agents start with fewer collections, and remove it from what they start.
   if [ -n "$sockets" ]; then export TUNEHOST_AGENT_SOCKET=${sockets}0/agent; fi

@@ -165,6 +165,87 @@ func TestSetupFails(t *testing.T) {
 	}
 }
 
+// The script says by its exit status that the program is not on the node, and no setup or login file has that.
+func TestScriptMissesTheProgram(t *testing.T) {
+	dir := t.TempDir()
+	for _, s := range []shape{oneShape, {strategy: pack, groups: []group{{2, bundle{cpus: 1}}}}} {
+		cmd := exec.CommandContext(t.Context(), "bash")
+		text := script(&options{}, values(dir, "a-1", s, agent{path: "/no/tunehost"}), s)
+		cmd.Stdin = strings.NewReader(strings.ReplaceAll(text, "=/tmp/$", "="+dir+"/$"))
+		_ = cmd.Run()
+		if got := fmt.Sprint(cmd.ProcessState.ExitCode()); got != absent {
+			t.Errorf("the exit status is %s", got)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", bundleScript)
+	cmd.Env = append(os.Environ(), "TUNEHOST_PROGRAM=/no/tunehost", "TUNEHOST_GPUS=0", "SLURM_PROCID=0",
+		"SLURM_LOCALID=0")
+	if _ = cmd.Run(); fmt.Sprint(cmd.ProcessState.ExitCode()) != absent {
+		t.Error(cmd.ProcessState)
+	}
+}
+
+// A setup that exits ends the job with its status, and its login shell's ~/.bash_logout is no part of it.
+func TestSetupExitsInALoginShell(t *testing.T) {
+	home := t.TempDir()
+	logout := "echo bye; cat /no/such/file; false\n" // as Debian's, whose last command may fail
+	if err := os.WriteFile(filepath.Join(home, ".bash_logout"), []byte(logout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for setup, want := range map[string]string{
+		"echo no scratch\ntest -d /no/such || exit 7": "the setup failed at: exit 7 (exit status 7): no scratch",
+		"f() { test -d /no/such || exit 7; }\nf":      "the setup failed at: exit 7 (exit status 7)",
+		"(exit 7)":                                    "the setup failed at: ( exit 7 ) (exit status 7)",
+	} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, logDir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "bash", "-l")
+		cmd.Stdin = strings.NewReader(script(&options{Setup: setup}, values(dir, "a-1", oneShape, agent{}), oneShape))
+		cmd.Env = append(os.Environ(), "HOME="+home)
+		_ = cmd.Run()
+		if got := cmd.ProcessState.ExitCode(); got != 7 {
+			t.Errorf("%q: exit status %d", setup, got)
+		}
+		if got := lastWords(dir, "a-1"); got != want {
+			t.Errorf("%q: %q, want %q", setup, got, want)
+		}
+	}
+}
+
+// An open quote or here-document in a setup ends with it: the script of the job is not read as part of it.
+func TestOpenSetup(t *testing.T) {
+	for setup, want := range map[string]string{
+		"echo hi's":                    "(exit status 2): unexpected EOF while looking for matching `''",
+		`echo "hi`:                     "(exit status 2): unexpected EOF while looking for matching `\"'",
+		"}":                            "(exit status 2): syntax error near unexpected token `}'",
+		"cat <<X\nhello\ncat /no/such": "",
+	} {
+		if _, err := read([]byte(fmt.Sprintf("{%q: %q}", "setup", setup))); err == nil ||
+			!strings.Contains(err.Error(), `option "setup" is `) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", setup, err)
+		}
+		dir := t.TempDir()
+		program, told := filepath.Join(dir, "agent"), filepath.Join(dir, "told")
+		if err := os.WriteFile(program, []byte("#!/bin/sh\necho begun > "+told+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(filepath.Join(dir, logDir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "timeout", "20", "bash")
+		cmd.Stdin = strings.NewReader(script(&options{Setup: setup},
+			values(dir, "a-1", oneShape, agent{path: program}), oneShape))
+		err := cmd.Run()
+		text, _ := os.ReadFile(logPath(dir, "a-1"))
+		if begun, _ := os.ReadFile(told); (want == "") != (err == nil && len(begun) > 0) ||
+			!strings.Contains(lastWords(dir, "a-1"), want) || strings.Contains(string(text), "trap") {
+			t.Errorf("%q: %v, %q; the log is %q", setup, err, begun, text)
+		}
+	}
+}
+
 // Programs in a job have the user's umask, as programs elsewhere; the output of the job is for the user alone.
 func TestUmask(t *testing.T) {
 	dir := t.TempDir()

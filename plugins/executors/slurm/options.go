@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/internal/lazily"
+	"github.com/tunehost/tunehost/internal/shelltext"
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
@@ -81,7 +82,7 @@ func read(text []byte) (options, error) {
 	if err != nil {
 		return o, err
 	}
-	for _, check := range []func() error{o.checkTime, o.checkArgs, o.checkNames, o.checkPool} {
+	for _, check := range []func() error{o.checkTime, o.checkArgs, o.checkNames, o.checkSetup, o.checkPool} {
 		if err := check(); err != nil {
 			return o, err
 		}
@@ -123,8 +124,16 @@ func (o *options) checkNames() error {
 	if o.Send && o.Program != "" {
 		return option.Wrong("program", o.Program, "no program with send: true, which chooses the path itself")
 	}
+	return nil
+}
+
+// checkSetup finds an open quote before a job waits for nodes.
+func (o *options) checkSetup() error {
 	if strings.ContainsRune(o.Setup, 0) {
 		return option.Wrong("setup", o.Setup, "text without NUL characters")
+	}
+	if said := shelltext.Mistake(o.Setup, shelltext.Bash, []string{"bash", "-n"}); said != "" {
+		return option.Wrong("setup", o.Setup, "lines of bash, which says of these: %s", said)
 	}
 	return nil
 }

@@ -10,8 +10,18 @@ import (
 //go:embed job.sh
 var jobScript string
 
+//go:embed setup.sh
+var setupScript string
+
 //go:embed bundle.sh
-var bundleScript string
+var bundleText string
+
+// bundleScript starts the agent of a bundle.
+var bundleScript = strings.ReplaceAll(bundleText, "@ABSENT@", absent)
+
+// absent is the exit status by which a script says that the program is not on its node. No program and no login file
+// of a user is likely to have it, other than 127.
+const absent = "113"
 
 // logDir is the folder for the output of jobs, in the experiment's directory. It is used where nodes
 // have that directory.
@@ -43,7 +53,7 @@ func values(dir string, name string, s shape, a agent) string {
 func script(o *options, values string, s shape) string {
 	return strings.NewReplacer("@VALUES@", values, "@READY@", readyScript,
 		"@BUNDLE@", quote(readyScript+bundleScript), "@TASKS@", s.tasks(),
-		"@SETUP@", setup(o.Setup)).Replace(jobScript)
+		"@SETUP@", quote(o.Setup), "@RUN@", setupScript, "@ABSENT@", absent).Replace(jobScript)
 }
 
 // tasks returns the arguments of the srun that starts all bundles, in their order.
@@ -63,13 +73,6 @@ func (s shape) tasks() string {
 		parts[i] += ` bash -c "$each"`
 	}
 	return strings.Join(parts, " : ")
-}
-
-func setup(lines string) string {
-	if strings.TrimSpace(lines) == "" {
-		return ":"
-	}
-	return lines
 }
 
 func numbers(list []int) string {

@@ -42,14 +42,17 @@ const nameFlag = "--job-name="
 // mark begins the lines in which bundles report their places.
 const mark = "tunehost-bundle"
 
-// announced returns a command that reports the place of a bundle, after the setup.
-const announced = `set -e
-trap 'echo "the setup failed at: $BASH_COMMAND (exit status $?)" >&2' ERR
-eval "$TUNEHOST_SETUP"
-trap - ERR
-set +e
+// announced runs the setup of a bundle, and has its place reported. Its first line says that Slurm has begun the step.
+var announced = "echo " + mark + ` begins
+failed() { # STATUS COMMAND
+  echo "` + setupFailed + `${2:+ at: $2} (exit status $1) on the node ${SLURMD_NODENAME-}" >&2
+}
+setup=$TUNEHOST_SETUP
 unset TUNEHOST_SETUP
-announce=` + mark + "\n"
+` + setupScript + "announce=" + mark + "\n"
+
+// setupFailed begins the line about a setup that has failed.
+const setupFailed = "the setup failed"
 
 // variables returns the environment of the bundles of a lease.
 func (e *steps) variables(r *sdk.LeaseRequest, s shape) []string {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/internal/plainfile"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
@@ -62,30 +63,57 @@ type where struct {
 	node, gpus string
 }
 
+// said is what the log of a lease has.
+type said struct {
+	begun  bool   // Slurm has begun the step
+	words  string // the messages of srun itself
+	places map[int]where
+	last   string // why the setup has failed, or else the last line
+}
+
 // maxSteps limits how much of a log is read for the places of its bundles.
 const maxSteps = 1 << 20
 
-// readLog returns the messages of srun itself, the places of the bundles, and the last line.
-func readLog(dir, lease string) (words string, places map[int]where, last string) {
+// readLog reads the log of a lease.
+func readLog(dir, lease string) (s said) {
 	f, err := readLogOf(dir, lease)
 	if err != nil {
-		return "", nil, ""
+		return said{}
 	}
 	defer f.Close()
 	text := make([]byte, maxSteps)
 	n, _ := f.Read(text)
-	var said []string
-	places = map[int]where{}
+	var words []string
+	s.places = map[int]where{}
 	for line := range strings.Lines(string(text[:n])) {
 		line = strings.TrimSpace(line)
 		var w where
 		if _, err := fmt.Sscanf(line, mark+" %d %d %s %s", &w.of, &w.bundle, &w.node, &w.gpus); err == nil {
-			places[w.bundle] = w
+			s.places[w.bundle] = w
 		} else if strings.HasPrefix(line, "srun: ") {
-			said = append(said, line)
+			words = append(words, line)
 		}
+		s.begun = s.begun || strings.HasPrefix(line, mark) || ofTask().MatchString(line)
 	}
-	return strings.Join(said, "; "), places, lastWords(dir, lease)
+	s.words, s.last = strings.Join(words, "; "), lastWords(dir, lease)
+	return s
+}
+
+// ofTask matches messages of srun about tasks or nodes of a step for which the allocation has room: the request is not
+// refused.
+var ofTask = lazily.Regexp(`^srun: .*(\btasks? [0-9,-]+: |[Tt]ask ([0-9]+ )?launch|launch failed|Node failure|` +
+	`step aborted|Timed out waiting)`)
+
+// refuses reports whether srun itself has refused the request. A step that has begun and ended is a lost lease: another
+// node may be able to do what its node was not.
+func (s *said) refuses() bool { return !s.begun && refusal(&failure{words: s.words}) != "" }
+
+// why returns why a step has ended.
+func (s *said) why() string {
+	if strings.HasPrefix(s.last, setupFailed) {
+		return s.last + "; the log of the lease in " + logDir + " has all that it printed"
+	}
+	return s.last
 }
 
 func placed(places map[int]where) (list []sdk.GrantedBundle) {

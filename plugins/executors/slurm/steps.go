@@ -189,8 +189,7 @@ func (e *steps) Adopt(ctx context.Context, leases []string) error {
 // adoptedBundles returns the number of bundles of a lease of an earlier process. The log of the
 // lease begins with it.
 func adoptedBundles(dir, name string) int {
-	_, places, _ := readLog(dir, name)
-	for _, p := range places {
+	for _, p := range readLog(dir, name).places {
 		return p.of
 	}
 	return 1
@@ -379,24 +378,24 @@ func (e *steps) lookAt(l *step) {
 		return
 	}
 	alive := l.alive()
-	words, places, last := readLog(e.x.Dir, l.name)
+	log := readLog(e.x.Dir, l.name)
 	granted := l.told.Kind == sdk.LeaseGranted || l.ending
 	switch {
-	case !alive && allocationOver(words):
+	case !alive && allocationOver(log.words):
 		e.over = true
-		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the allocation has ended: " + words})
-	case !alive && !granted && l.pid != 0 && refusal(&failure{words: words}) != "":
-		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseRefused, Why: words + e.shownArgs()})
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the allocation has ended: " + log.words})
+	case !alive && !granted && l.pid != 0 && log.refuses():
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseRefused, Why: log.words + e.shownArgs()})
 	case !alive:
-		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the step has ended" + prefixed(": ", last)})
-	case !granted && len(places) == 0 && e.closing(): // what leaves makes room, for nothing that is of use
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the step has ended" + prefixed(": ", log.why())})
+	case !granted && len(log.places) == 0 && e.closing(): // what leaves makes room, for nothing that is of use
 		terminate(l.pid)
 		l.held = true
 		e.holdBack(l)
-	case !granted && len(places) == l.bundles:
-		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseGranted, Bundles: placed(places), Until: e.until})
+	case !granted && len(log.places) == l.bundles:
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseGranted, Bundles: placed(log.places), Until: e.until})
 	case !granted:
-		e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: stepWhy(words)})
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: stepWhy(log.words)})
 	case !l.ending && !e.until.IsZero() && !e.now().Before(e.until.Add(-e.notice())):
 		l.ending = true
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseEnding, Until: e.until,
