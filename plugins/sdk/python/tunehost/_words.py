@@ -8,6 +8,8 @@ import json
 import re
 from typing import Callable, List, Mapping, Tuple, Union
 
+from ._forms import FORMS
+
 # Patterns are compiled where they are used: a run without a message uses none.
 _PLACE = r"^(?!warning: )(?:.*/tune/experiment\.yaml|stdin):(\d+):(\d+): (.*)$"
 _JSON = r'[{}\[\]]|"(?:[^"\\]|\\.)*"'
@@ -136,8 +138,6 @@ def _refused(line: str, file: str, arguments: Mapping[str, str]) -> str:
 
 def _parameter(keys: List[str]) -> str:
     """The name of the parameter to which keys in the space belong."""
-    from .tune._encode import FORMS
-
     return "/".join(itertools.takewhile(lambda key: key and key not in FORMS, keys))
 
 

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
+from .._forms import FORMS
 from .._view import SUGGESTION
 from ._native import native
 from .error import TuneError, Unsupported
@@ -24,21 +25,6 @@ from .sample import Categorical, Domain, Function, Integer
 
 Path = Tuple[str, ...]
 
-FORMS = {
-    "uniform",
-    "loguniform",
-    "int",
-    "normal",
-    "choice",
-    "ordinal",
-    "grid",
-    "sample",
-    "value",
-    "when",
-    "step",
-    "log",
-    "was",
-}
 _MAX_NAME = 100
 
 
