@@ -47,6 +47,7 @@ func Run(ctx context.Context, o RunOptions) (err error) {
 		Failure: o.Failure}
 	if way != nil {
 		defer way.Close()
+		door.RemoveLeft(o.Socket, o.Ticket.Lease)
 		l.Door = way
 	}
 	files, err := runtimedir.MakeLarge()

@@ -31,15 +31,27 @@ func carry(waiting, joined context.Context, path string, in io.Reader, out io.Wr
 	if err := checkPath(path); err != nil {
 		return err
 	}
+	waiting, unwanted := context.WithCancelCause(waiting)
+	defer unwanted(nil)
+	words, more := io.Pipe()
+	defer words.Close()
+	go func() {
+		_, err := io.Copy(more, in)
+		unwanted(errUnwanted)
+		_ = more.CloseWithError(err)
+	}()
 	conn, err := reach(waiting, path)
 	if err != nil {
+		if context.Cause(waiting) == errUnwanted {
+			return errUnwanted
+		}
 		return err
 	}
 	defer conn.Close()
 	defer context.AfterFunc(joined, func() { _ = conn.Close() })()
 	done := make(chan struct{}, 2)
 	go func() {
-		_, _ = io.Copy(conn, in)
+		_, _ = io.Copy(conn, words)
 		done <- struct{}{}
 	}()
 	go func() {
@@ -49,6 +61,8 @@ func carry(waiting, joined context.Context, path string, in io.Reader, out io.Wr
 	<-done
 	return nil
 }
+
+var errUnwanted = errors.New("the input has ended before the agent listened")
 
 // reach connects to the socket as soon as it exists. Any other error ends the wait.
 func reach(ctx context.Context, path string) (net.Conn, error) {

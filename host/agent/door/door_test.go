@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/internal/testplace"
 )
@@ -100,14 +101,27 @@ func TestBridgeRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "private", "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	open, _ := io.Pipe()
 	for path, why := range map[string]string{"relative": "absolute path", "": "absolute path",
 		"/" + strings.Repeat("x", 200): "at most 107 bytes", dir + "/open/agent": "other users can read",
 		dir + "/private/file": "not a socket", dir + "/private/file/agent": "not a folder"} {
-		err := Bridge(t.Context(), path, nil, nil)
+		err := Bridge(t.Context(), path, open, nil)
 		if err == nil || !strings.Contains(err.Error(), why) || strings.Contains(err.Error(), "chmod") ||
 			strings.Contains(err.Error(), "no agent listens") { // it has waited
 			t.Errorf("%q: %v", path, err)
 		}
+	}
+}
+
+// A bridge whose host has left does not wait for its agent.
+func TestBridgeIsUnwanted(t *testing.T) {
+	socket := filepath.Join(testplace.Short(t), "d", "agent")
+	began := time.Now()
+	if err := Bridge(t.Context(), socket, strings.NewReader(""), io.Discard); !errors.Is(err, errUnwanted) {
+		t.Error(err)
+	}
+	if waited := time.Since(began); waited > appears/2 {
+		t.Error("it has waited for", waited)
 	}
 }
 

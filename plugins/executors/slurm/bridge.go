@@ -166,6 +166,18 @@ func sayer(lease string, bundle int) func(error) {
 	}
 }
 
+// shut closes the bridges to the agents of leases that are given back, and opens no others until close.
+func (r *bridges) shut(leases []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, lease := range leases {
+		if stop := r.stop[lease]; stop != nil {
+			stop()
+		}
+		r.stop[lease] = func() {}
+	}
+}
+
 // close closes the bridges to the agents of a lease.
 func (r *bridges) close(lease string) {
 	r.mu.Lock()

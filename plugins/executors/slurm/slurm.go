@@ -217,6 +217,7 @@ func (e *executor) Release(ctx context.Context, leases []string) error {
 		return err
 	}
 	defer e.pass()
+	e.bridges.shut(leases) // first: they would open others when the agents end
 	if err := e.settle(ctx, leases); err != nil {
 		return err
 	}

@@ -244,6 +244,7 @@ func leaseOf(pid int) string {
 
 // Release implements sdk.Executor.
 func (e *steps) Release(ctx context.Context, leases []string) error {
+	e.bridges.shut(leases) // first: they would open others when the agents end
 	ids, err := e.listed(ctx)
 	if err != nil {
 		return err
@@ -269,15 +270,13 @@ func (e *steps) Release(ctx context.Context, leases []string) error {
 
 // stop ends the steps of leases, and each srun that waits for one.
 func (e *steps) stop(ctx context.Context, leases []*step, ids map[string]string) error {
-	var cancel []string
 	for _, l := range leases {
-		if id := ids[l.name]; id != "" {
-			cancel = append(cancel, id)
-		} else if l.alive() {
+		if ids[l.name] == "" && l.alive() {
 			terminate(l.pid)
 		}
 	}
-	if len(cancel) > 0 {
+	e.ask(ctx, leases, ids)
+	if cancel := unended(leases, ids); len(cancel) > 0 {
 		if _, err := e.slurm.run(ctx, "", "scancel", cancel...); err != nil && !alreadyOver(err) {
 			return err
 		}
@@ -290,10 +289,40 @@ func (e *steps) stop(ctx context.Context, leases []*step, ids map[string]string)
 	return nil
 }
 
-// The srun of a step that is cancelled ends when its tasks have ended.
+// ask has agents end by themselves: Slurm kills the processes of a step that is cancelled at once, so that agents could
+// not remove their sockets and files.
+func (e *steps) ask(ctx context.Context, leases []*step, ids map[string]string) {
+	asked := unended(leases, ids)
+	if len(asked) == 0 {
+		return
+	}
+	_, err := e.slurm.run(ctx, "", "scancel", append([]string{"--signal=INT"}, asked...)...)
+	if err != nil && !alreadyOver(err) { // Slurm 22 says that of steps that it has signalled
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, askedWithin)
+	defer cancel()
+	for _, l := range leases {
+		_ = gone(ctx, l.pid, l.name)
+	}
+}
+
+// unended returns the steps of leases that have not ended, as far as their sruns tell.
+func unended(leases []*step, ids map[string]string) (steps []string) {
+	for _, l := range leases {
+		if id := ids[l.name]; id != "" && (l.pid == 0 || l.alive()) {
+			steps = append(steps, id)
+		}
+	}
+	return steps
+}
+
+// The srun of a step that is cancelled ends when its tasks have ended. askedWithin is how long agents have before they
+// are killed.
 const (
-	goneEvery  = 20 * time.Millisecond
-	goneWithin = 20 * time.Second
+	askedWithin = 5 * time.Second
+	goneEvery   = 20 * time.Millisecond
+	goneWithin  = 20 * time.Second
 )
 
 // gone waits until the srun of a lease has ended, because the lease lasts as long as the srun.

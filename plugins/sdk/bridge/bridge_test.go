@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -87,9 +89,29 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// A command that ignores the end of its input is killed.
+// A command that ignores the end of its input is asked to end, so that it can end what it has started elsewhere.
+func TestAskedToEnd(t *testing.T) {
+	said := filepath.Join(t.TempDir(), "said")
+	const script = `trap 'echo bye > "$0"; exit' TERM; echo on; while :; do sleep 0.1; done`
+	c, err := Command(exec.Command("sh", "-c", script, said))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Read(make([]byte, 3)); err != nil {
+		t.Fatal(err)
+	}
+	c.(*command).grace = time.Millisecond
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(said); string(text) != "bye\n" {
+		t.Errorf("it said %q, %v", text, err)
+	}
+}
+
+// A command that ignores that as well is killed.
 func TestStubborn(t *testing.T) {
-	c, err := Command(exec.Command("sleep", "3600"))
+	c, err := Command(exec.Command("sh", "-c", "trap '' TERM; exec sleep 3600"))
 	if err != nil {
 		t.Fatal(err)
 	}

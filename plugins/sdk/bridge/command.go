@@ -9,13 +9,18 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
-// endsWithin is how long a command may take to end once its input is closed.
-const endsWithin = 5 * time.Second
+// endsWithin is how long a command may take to end once its input is closed. It is asked to end then, because one that
+// is killed may leave what it has started elsewhere, and killed soon after.
+const (
+	endsWithin = 5 * time.Second
+	diesWithin = 2 * time.Second
+)
 
-// Command starts a command and returns its standard input and output. Close ends the input, and kills the command
+// Command starts a command and returns its standard input and output. Close ends the input, and ends the command
 // if it does not end by itself. An error of Read is the last line that it has printed to its standard error.
 func Command(cmd *exec.Cmd) (io.ReadWriteCloser, error) {
 	c := &command{cmd: cmd, ended: make(chan struct{}), grace: endsWithin}
@@ -71,7 +76,9 @@ func (c *command) Close() error {
 	c.once.Do(func() {
 		_ = c.in.Close()
 		_ = c.out.CloseWithError(errClosed)
-		kill := time.AfterFunc(c.grace, func() { _ = c.cmd.Process.Kill() })
+		ask := time.AfterFunc(c.grace, func() { _ = c.cmd.Process.Signal(syscall.SIGTERM) })
+		defer ask.Stop()
+		kill := time.AfterFunc(c.grace+diesWithin, func() { _ = c.cmd.Process.Kill() })
 		<-c.ended
 		kill.Stop()
 	})

@@ -88,6 +88,22 @@ test("decisions are on results that were told, once", () => {
   assert.throws(() => wire.decisions(space, [result], [/** @type {any} */ ({ ...stop, verdict: "halt" })]), /unknown verdict halt/);
 });
 
+test("what is no list of decisions is refused by its value", () => {
+  const stop = { event: 7n, verdict: "stop" };
+  for (const [answer, said] of /** @type {[any, string][]} */ ([
+    ["stop", "'stop'"], ["", "''"], [7, "7"], [0, "0"], [true, "true"], [false, "false"], [stop, "{ event: 7n, verdict: 'stop' }"],
+    [new Map([["decisions", []]]), "Map(1) {"], [[null], "[ null ]"], [["stop"], "[ 'stop' ]"], [[, stop], "[ <1 empty item>"],
+    [{ decisions: "stop" }, "{ decisions: 'stop' }"], [{ decisions: null }, "{ decisions: null }"], [{ commands: [7] }, "{ commands: [ 7 ] }"],
+    [() => [stop], "[Function"],
+  ])) {
+    assert.throws(() => wire.decisions(space, [result], answer),
+      (thrown) => thrown instanceof TypeError && thrown.message.startsWith(`it returned ${said}`) && !thrown.message.includes("\n"), said);
+  }
+  for (const nothing of [undefined, null, [], {}, { decisions: [] }, { commands: undefined }]) {
+    assert.deepEqual(wire.decisions(space, [result], nothing), { decisions: [], commands: [] });
+  }
+});
+
 test("commands", () => {
   const { commands } = wire.decisions(space, [], { commands: [
     { kind: "exploit", trial: 3, donor: 1, iteration: 9, point: { a: 0.5, b: 0.25 }, reason: "better" },

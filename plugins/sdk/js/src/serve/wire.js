@@ -1,6 +1,7 @@
 // Converts between the protocol's messages and the types that authors see. Messages are
 // plain objects as proto.js loads them; no other file uses them.
 
+import { inspect } from "node:util";
 import { none } from "./options.js";
 import { EXHAUSTED, WAIT } from "../answers.js";
 import { Op } from "../space/expr.js";
@@ -232,13 +233,41 @@ function raw(space, point, what) {
  * @param {import("../plugin.js").Answer} answer
  */
 export function decisions(space, events, answer) {
-  const { decisions: list = [], commands: orders = [] } = Array.isArray(answer) ? { decisions: answer } : answer ?? {};
+  const { decisions: list, commands: orders } = lists(answer);
   const open = new Set(events.filter((e) => e.kind === "result_reported").map((e) => e.number));
   return {
     decisions: list.map((d) => decision(open, d)),
     commands: orders.map((c) => command(space, c)),
   };
 }
+
+/**
+ * The lists of a scheduler's answer. Anything else than an answer would be taken for none.
+ * @param {any} answer
+ * @returns {{decisions: Decision[], commands: Command[]}}
+ */
+function lists(answer) {
+  const all = Array.isArray(answer) ? { decisions: answer } : answer ?? {};
+  const { decisions = [], commands = [] } = all;
+  if (!isPlain(all) || !Object.keys(all).every((key) => key === "decisions" || key === "commands")
+    || !isList(decisions) || !isList(commands)) {
+    throw new TypeError(`it returned ${shown(answer)}; expected a list of decisions, `
+      + 'such as [{event: event.number, verdict: "stop"}], or {decisions: [], commands: []}');
+  }
+  return { decisions, commands };
+}
+
+/** @param {any} value */
+const isPlain = (value) => typeof value === "object" && [Object.prototype, null].includes(Object.getPrototypeOf(value));
+
+/** @param {any} value */
+const isList = (value) => Array.isArray(value) && Array.from(value).every((x) => x !== null && typeof x === "object");
+
+/** @param {any} value */
+const shown = (value) => inspect(value, { depth: 2, compact: true, breakLength: Infinity, maxStringLength: maxShown })
+  .slice(0, maxShown);
+
+const maxShown = 200;
 
 /**
  * @param {Set<bigint>} open
