@@ -33,8 +33,8 @@ func (m *Machine) limitDisk() {
 }
 
 // makeRoom deletes the checkpoints that have been spare for longest until the rest is within the
-// limit. A checkpoint that a trial may start from, or that another trial uses, is not spare. If none
-// is spare, makeRoom warns, once.
+// limit. A checkpoint that a trial may start from is not spare, nor is one of which that is true for another trial that
+// has continued from it. If none is spare, makeRoom warns, once.
 func (m *Machine) makeRoom() {
 	limit := m.spec.Checkpoint.DiskBytes
 	if limit == 0 {
@@ -53,15 +53,15 @@ func (m *Machine) makeRoom() {
 	}
 }
 
-// spareNow deletes a checkpoint if that frees something and no trial starts from it; false if it must
-// wait.
+// spareNow takes a checkpoint from a trial that does not start from it, which deletes it if no other trial has it; false
+// if it must wait. Before [RulesV8] it waited for the others, which waited for this one.
 func (m *Machine) spareNow(x spare) bool {
 	list := m.ckpts[x.trial]
 	i := slices.IndexFunc(list, func(c checkpoint) bool { return c.ref == x.ref })
 	if i < 0 {
 		return true // gone already
 	}
-	if i == m.newest(x.trial) || m.shared[x.ref] > 0 {
+	if i == m.newest(x.trial) || m.shared[x.ref] > 0 && !m.since(RulesV8) {
 		return false
 	}
 	gone := list[i]

@@ -68,6 +68,8 @@ const (
 	//   - A pause of the experiment also holds for a trial that would have continued right after its own pause.
 	//   - A new trial that started from another's checkpoint and ended well without a result had nothing left to
 	//     train: it is complete, and has not failed.
+	//   - A limit of the disk also holds for checkpoints from which other trials have continued, once none of them
+	//     starts from there any more (B-053).
 	RulesV8
 
 	// NewestRules is the version of new experiments.
