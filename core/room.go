@@ -53,8 +53,8 @@ func (m *Machine) makeRoom() {
 	}
 }
 
-// spareNow takes a checkpoint from a trial that does not start from it, which deletes it if no other trial has it; false
-// if it must wait. Before [RulesV8] it waited for the others, which waited for this one.
+// spareNow takes a checkpoint from a trial that does not start from it, which deletes it if no other trial
+// has it; false if it must wait. Before [RulesV8] it waited for the others, which waited for this one.
 func (m *Machine) spareNow(x spare) bool {
 	list := m.ckpts[x.trial]
 	i := slices.IndexFunc(list, func(c checkpoint) bool { return c.ref == x.ref })
