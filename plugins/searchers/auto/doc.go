@@ -42,7 +42,7 @@
 //     those of tpe. The fourth suggestion costs little if gp is right: normalised regret over 39
 //     public problems (0 the best known, 1 random search) is 0.28 for gp alone, 0.30 for tpe and
 //     0.22 for this mixture; with equal turns it was 0.23. Differences of less than 0.03 are
-//     noise. bench/RESULTS.md has the tables. (gp was version 1.2 then.)
+//     noise. (gp was version 1.2 then; bench/HISTORY.md has those tables, and bench/RESULTS.md the newest.)
 //   - With conditions, gp can spend all trials in a branch in which nothing is left to gain, because
 //     a branch with many parameters looks bad at first. The rule is a form of best-arm search (Y. Li
 //     and others, Efficient Automatic CASH via Rising Bandits, 2020), without eliminations and
@@ -52,7 +52,7 @@
 //   - While trials are stopped early, gp learns from those that came far, and tpe also from what was
 //     stopped (their pages say how). If tpe has all turns, regret is a tenth larger. Whether gp has one
 //     turn in two, two in three or three in four makes little difference with the scheduler auto; with
-//     asha, two in three are better than one in two. bench/RESULTS.md has the figures.
+//     asha, two in three are better than one in two. bench/HISTORY.md has the figures.
 //   - gp's model has at most 250 trials. A suggestion then costs 6 ms with 10 parameters, and
 //     more with each parameter. This is too much for many parameters, and for trials so cheap
 //     that there are thousands. cmaes keeps what it learns; it uses all other searchers' trials
@@ -71,7 +71,7 @@
 //
 // With the option cost, gp's suggestions prefer points that are quick; those of the others do not. In a given time,
 // cost 1 gains a little with the scheduler auto: a quarter of the regret where the parameters decide most about the
-// time. With fifo it gains nothing that is certain in spaces of models. bench/RESULTS.md has the figures.
+// time. With fifo it gains nothing that is certain in spaces of models. bench/HISTORY.md has the figures.
 //
 // Unless it is set, it is 1 for times that were told with the results (Event.SecondsTold), with one objective and
 // while trials are stopped early, and 0 otherwise: measured times differ from run to run, so that the same seed
