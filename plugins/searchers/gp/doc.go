@@ -78,12 +78,10 @@
 //
 // # Defaults
 //
-// Mean normalised regret over 39 public problems (0 the best known, 1 the median of random search
-// after 100 or 200 trials, at most 2), five runs of each: 0.28, with 8 parallel trials 0.27 (two
-// runs). tpe has 0.30. gp is by far the best for numbers in few dimensions and for choices, and
-// worse than tpe where it is misled: by noise, many minima, and branches that look bad at first. These
-// are figures of version 1.2, before the first points were in the middle of the ranges.
-// bench/HISTORY.md has the tables.
+// Mean normalised regret over 39 public problems (0 the best known, 1 the median of random search after 100 or 200
+// trials, at most 2), five runs of each: 0.18; tpe has 0.30. gp is by far the best alone for functions without many
+// minima and for choices. It is worse than tpe where it is misled: by many minima, and by branches that look bad at
+// first. bench/RESULTS.md has the tables.
 //
 // # Limits
 //
