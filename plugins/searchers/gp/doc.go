@@ -80,8 +80,8 @@
 //
 // Mean normalised regret over 39 public problems (0 the best known, 1 the median of random search after 100 or 200
 // trials, at most 2), five runs of each: 0.18; tpe has 0.30. gp is by far the best alone for functions without many
-// minima and for choices. It is worse than tpe where it is misled: by many minima, and by branches that look bad at
-// first. bench/RESULTS.md has the tables.
+// minima and for choices. It is worse than tpe where it is misled: by many minima, and in some spaces by branches
+// that look bad at first. bench/RESULTS.md has the tables.
 //
 // # Limits
 //
