@@ -190,15 +190,41 @@ func (n *nodes) usual(ctx context.Context) string {
 	return ""
 }
 
-// Capacity implements sdk.CapacityExecutor.
+// Capacity implements sdk.CapacityExecutor. It lacks the nodes on which no lease can be: those of other partitions, and
+// those that args exclude.
 func (e *executor) Capacity(ctx context.Context) (list []sdk.ClusterNode, err error) {
 	partition := e.Partition
 	if partition == "" {
 		partition = e.nodes.usual(ctx)
 	}
 	nodes, err := e.nodes.read(ctx, partition)
+	excluded := e.excluded()
 	for _, n := range nodes {
+		if excluded[n.name] {
+			continue
+		}
 		list = append(list, sdk.ClusterNode{Name: n.name, Total: n.total, Free: n.free, Down: n.down()})
 	}
 	return list, err
+}
+
+// excluded are the nodes that the user's arguments exclude. Those that a file lists are not known.
+func (o *options) excluded() map[string]bool {
+	found := map[string]bool{}
+	for i, a := range o.Args {
+		if !names(a, "exclude", "x") {
+			continue
+		}
+		list, isLong := strings.CutPrefix(a, "--")
+		if _, value, ok := strings.Cut(list, "="); isLong && ok {
+			list = value
+		} else if list = strings.TrimPrefix(a, "-x"); (isLong || list == "") && i+1 < len(o.Args) {
+			list = o.Args[i+1]
+		}
+		nodes, err := expand(list)
+		for _, name := range nodes {
+			found[name] = err == nil
+		}
+	}
+	return found
 }

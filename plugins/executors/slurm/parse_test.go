@@ -63,6 +63,23 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// The cluster lacks the nodes that the user's arguments exclude: no lease can be there.
+func TestExcluded(t *testing.T) {
+	for args, want := range map[string]string{
+		`"--exclude=n[1-2,07]", "--nice=1"`: "map[n07:true n1:true n2:true]",
+		`"--exclude", "n1"`:                 "map[n1:true]",
+		`"-x", "n1", "-xn[3-4]"`:            "map[n1:true n3:true n4:true]",
+		`"--exclusive", "--export=n1"`:      "map[]",
+		`"-x"`:                              "map[]",
+		`"--exclude=n[1-"`:                  "map[]",
+	} {
+		o, err := read([]byte(`{"args": [` + args + `]}`))
+		if got := fmt.Sprint(o.excluded()); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", args, got, err, want)
+		}
+	}
+}
+
 // TestShapes checks the arguments of sbatch, and the comment that describes the shape.
 func TestShapes(t *testing.T) {
 	head := sdk.LeaseBundle{{Name: "cpu", Value: 0.5}, {Name: "memory", Value: 1 << 30}}
