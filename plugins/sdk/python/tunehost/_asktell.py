@@ -19,6 +19,7 @@ from typing import Any, AsyncIterator, ClassVar, Dict, FrozenSet, Iterator, List
 from . import _binary, _grids, _integers, _labels, _places, _system, _view, _words
 from ._hands import Hands, task
 from ._metrics import Reported, flatten, single
+from ._plain import plain
 from ._reading import Experiment
 
 __all__ = ["AskError", "AskTell", "Asked", "AsyncAskTell", "TellFirst"]
@@ -549,7 +550,7 @@ def _check_space(dir: str, name: str, space: Mapping[str, Any]) -> None:
         extended = dict(json.loads(Path(dir, "run.json").read_text(encoding="utf-8"))).get("extensions")
     except (OSError, ValueError, TypeError, RecursionError):
         return  # there is none, or it is damaged, which the program says
-    given = json.loads(json.dumps(space, default=_plain))
+    given = json.loads(json.dumps(space, default=plain(AskError)))
     if begun is None or extended or given == begun:
         return
     other = "; ".join(how + ", ".join(keys) for how, keys in _differences(begun, given) if keys)
@@ -586,7 +587,7 @@ class _Program:
         )
         self._owner = os.getpid()
         _programs.add(self)
-        self._file = json.dumps(file, default=_plain)
+        self._file = json.dumps(file, default=plain(AskError))
         self._messages: List[str] = []
         self.pump = threading.Thread(target=self._pass_on, daemon=True)
         self.pump.start()
@@ -650,7 +651,7 @@ class _Program:
         if self.closed():
             raise AskError("the session was closed: make another AskTell with the same name to continue")
         try:
-            self._child.stdin.write(json.dumps(value, default=_plain) + "\n")
+            self._child.stdin.write(json.dumps(value, default=plain(AskError)) + "\n")
             self._child.stdin.flush()
         except BrokenPipeError:
             raise AskError(self._why()) from None
@@ -743,11 +744,3 @@ def _reason(why: Any) -> str:
     from .run import cut, describe
 
     return describe(why) if isinstance(why, BaseException) else cut("" if why is None else str(why)) or "failed"
-
-
-def _plain(value: Any) -> Any:
-    """Numbers of numpy."""
-    item = getattr(value, "item", None)
-    if item is None:
-        raise AskError(f"{value!r:.60} cannot be written into an experiment file: expected a number, a text or a list")
-    return item()
