@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/view/viewtest"
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
@@ -100,6 +101,10 @@ func TestPagesAreToldTheEndOfAChangedRun(t *testing.T) {
 	w := viewtest.New(filepath.Join(root, "a"), []byte(source), 7)
 	w.Start(4)
 	w.Run(2)
+	lock, err := journal.LockDir(filepath.Join(root, "a"), time.Now()) // as a host has it
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := serving(t, root)
 	parts := []string{"/space", "/decisions", "/journal", "/points", "/history"}
 	for _, part := range parts {
@@ -111,6 +116,9 @@ func TestPagesAreToldTheEndOfAChangedRun(t *testing.T) {
 	}
 	w.Run(-1)
 	w.Close()
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
 	c.tellTheEnd(parts)
 }
 

@@ -101,7 +101,8 @@ func TestStepWaitsUntilTheEnd(t *testing.T) {
 	e.until = time.Now().Add(50 * time.Second)
 	e.look()
 	await(t, "the end of srun", func() bool { return leaseOf(srun) == "" })
-	if heard := *told; len(heard) != 2 || !heard[0].Until.IsZero() || heard[1].Kind != sdk.LeasePending || heard[1].Until.IsZero() {
+	heard := *told
+	if len(heard) != 2 || !heard[0].Until.IsZero() || heard[1].Kind != sdk.LeasePending || heard[1].Until.IsZero() {
 		t.Fatalf("%+v", heard)
 	}
 	e.until = time.Now().Add(500 * time.Second)

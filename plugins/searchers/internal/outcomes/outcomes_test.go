@@ -67,7 +67,8 @@ func TestAgain(t *testing.T) {
 	} {
 		trials, list := New(problem), []*Outcome{}
 		all, alone := [][]float64{}, [][]float64{}
-		events := append([]sdk.Event{{Kind: sdk.TrialAdded, Point: space.Point{0}}, {Kind: sdk.TrialFailed}}, c.later...)
+		failed := []sdk.Event{{Kind: sdk.TrialAdded, Point: space.Point{0}}, {Kind: sdk.TrialFailed}}
+		events := append(failed, c.later...)
 		for i := range events {
 			if o, err := trials.Observe(&events[i]); err != nil {
 				t.Fatal(err)
