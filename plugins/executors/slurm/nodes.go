@@ -191,16 +191,15 @@ func (n *nodes) usual(ctx context.Context) string {
 }
 
 // Capacity implements sdk.CapacityExecutor. It lacks the nodes on which no lease can be: those of other partitions, and
-// those that args exclude.
+// those that args leave out.
 func (e *executor) Capacity(ctx context.Context) (list []sdk.ClusterNode, err error) {
 	partition := e.Partition
 	if partition == "" {
 		partition = e.nodes.usual(ctx)
 	}
 	nodes, err := e.nodes.read(ctx, partition)
-	excluded := e.excluded()
 	for _, n := range nodes {
-		if excluded[n.name] {
+		if !e.leaves(n.name) {
 			continue
 		}
 		list = append(list, sdk.ClusterNode{Name: n.name, Total: n.total, Free: n.free, Down: n.down()})
@@ -208,23 +207,35 @@ func (e *executor) Capacity(ctx context.Context) (list []sdk.ClusterNode, err er
 	return list, err
 }
 
-// excluded are the nodes that the user's arguments exclude. Those that a file lists are not known.
-func (o *options) excluded() map[string]bool {
+// leaves reports whether the user's arguments leave a node to leases: with --nodelist all have the nodes of the list.
+func (o *options) leaves(node string) bool {
+	list := o.listed("nodelist", "w")
+	return !o.listed("exclude", "x")[node] && (len(list) == 0 || list[node])
+}
+
+// listed are the nodes that an argument lists. Those in a file are not known.
+func (o *options) listed(long, short string) map[string]bool {
 	found := map[string]bool{}
 	for i, a := range o.Args {
-		if !names(a, "exclude", "x") {
+		if !names(a, long, short) {
 			continue
 		}
-		list, isLong := strings.CutPrefix(a, "--")
-		if _, value, ok := strings.Cut(list, "="); isLong && ok {
-			list = value
-		} else if list = strings.TrimPrefix(a, "-x"); (isLong || list == "") && i+1 < len(o.Args) {
-			list = o.Args[i+1]
-		}
-		nodes, err := expand(list)
+		nodes, err := expand(valueOf(a, "-"+short, o.Args[i+1:]))
 		for _, name := range nodes {
 			found[name] = err == nil
 		}
 	}
 	return found
+}
+
+// valueOf returns the value of an argument: after =, beside its short name, or the next one.
+func valueOf(arg, short string, next []string) string {
+	_, value, _ := strings.Cut(arg, "=")
+	if !strings.HasPrefix(arg, "--") {
+		value = strings.TrimPrefix(arg, short)
+	}
+	if value == "" && len(next) > 0 {
+		value = next[0]
+	}
+	return value
 }

@@ -63,18 +63,26 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// The cluster lacks the nodes that the user's arguments exclude: no lease can be there.
-func TestExcluded(t *testing.T) {
+// The cluster lacks the nodes that the user's arguments leave out: no lease can be there.
+func TestNodesLeftOut(t *testing.T) {
 	for args, want := range map[string]string{
-		`"--exclude=n[1-2,07]", "--nice=1"`: "map[n07:true n1:true n2:true]",
-		`"--exclude", "n1"`:                 "map[n1:true]",
-		`"-x", "n1", "-xn[3-4]"`:            "map[n1:true n3:true n4:true]",
-		`"--exclusive", "--export=n1"`:      "map[]",
-		`"-x"`:                              "map[]",
-		`"--exclude=n[1-"`:                  "map[]",
+		`"--exclude=n[1-2,07]", "--nice=1"`:   "n3 n4",
+		`"--exclude", "n1"`:                   "n07 n2 n3 n4",
+		`"-x", "n1", "-xn[3-4]"`:              "n07 n2",
+		`"--exclusive", "--export=n1"`:        "n07 n1 n2 n3 n4",
+		`"-x"`:                                "n07 n1 n2 n3 n4",
+		`"--exclude=n[1-"`:                    "n07 n1 n2 n3 n4",
+		`"--nodelist=n[1-2]", "--exclude=n2"`: "n1",
+		`"-w", "n4"`:                          "n4",
 	} {
 		o, err := read([]byte(`{"args": [` + args + `]}`))
-		if got := fmt.Sprint(o.excluded()); err != nil || got != want {
+		var left []string
+		for _, node := range []string{"n07", "n1", "n2", "n3", "n4"} {
+			if o.leaves(node) {
+				left = append(left, node)
+			}
+		}
+		if got := strings.Join(left, " "); err != nil || got != want {
 			t.Errorf("%s: %s, %v, want %s", args, got, err, want)
 		}
 	}
