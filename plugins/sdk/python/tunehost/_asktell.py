@@ -677,7 +677,14 @@ class _Program:
 
 
 _programs: weakref.WeakSet[_Program] = weakref.WeakSet()
-os.register_at_fork(after_in_child=lambda: [program.let_go() for program in list(_programs)])
+
+
+def _let_go() -> None:
+    for program in list(_programs):
+        program.let_go()
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 def _modes(metric: Union[str, Mapping[str, str]], mode: Optional[str]) -> Dict[str, str]:
