@@ -177,6 +177,7 @@ type run struct {
 	over       chan struct{} // closed when no more events of it can come
 	undecided
 	last withheld
+	staging
 	hint string // the last one of its trainable: if it reports nothing, it says why
 }
 
@@ -241,6 +242,7 @@ func (t *Driver) do(ctx context.Context, w Work) {
 	case core.StopAttempt:
 		t.stopRun(a, w.Dir)
 	case core.KillAttempt:
+		t.stopWaitsNoMore(a)
 		t.with(a.Trial, a.Attempt, func(r *run) { t.apply(r, life.Kill{}) })
 	case core.DropState:
 		t.drop(a)
