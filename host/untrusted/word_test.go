@@ -16,7 +16,8 @@ func TestWord(t *testing.T) {
 	}
 	for s, want := range map[string]string{"results/e": "results/e", "a b": "'a b'", "a\nb": `$'a\nb'`, "ü": "ü",
 		"it's": `'it'\''s'`, "~me": "'~me'", "a~": "a~", "=ls": "'=ls'",
-		"a=b": "a=b", "x=~me": "'x=~me'", "x=/a:~me": "'x=/a:~me'", "": "''", "\x1b7": `$'\0337'`, "\xff1": `$'\3771'`, "\\\n'": `$'\\\n\''`} {
+		"a=b": "a=b", "x=~me": "'x=~me'", "x=/a:~me": "'x=/a:~me'",
+		"": "''", "\x1b7": `$'\0337'`, "\xff1": `$'\3771'`, "\\\n'": `$'\\\n\''`} {
 		if got := Word(s); got != want {
 			t.Errorf("%s, not %s", got, want)
 		}

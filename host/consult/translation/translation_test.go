@@ -81,7 +81,8 @@ func TestSecondsTold(t *testing.T) {
 }
 
 // B-021: a trial that ends with the experiment or by the user before its first result, or because nothing was left to
-// train, is no failed one for a searcher; one that a rule or a scheduler ends is. Records of earlier rules keep what they had.
+// train, is no failed one for a searcher; one that a rule or a scheduler ends is. Records of earlier rules keep what
+// they had.
 func TestUntried(t *testing.T) {
 	for _, c := range []struct {
 		rules core.Rules
