@@ -60,8 +60,8 @@ func inactive(e *config.Experiment) []*config.Error {
 			"trials at iteration %d: change one of them, or leave the scheduler out", name, key, first, by, last)}
 	}
 	if runs := spec.Runs(e); e.Space != nil && runs > 0 && t.Others >= float64(runs) {
-		return []*config.Error{doubt(at, "scheduler %s does nothing: it compares a trial with %g others or more%s, and "+
-			"the experiment has %s: change one of them, or leave the scheduler out", name, t.Others,
+		return []*config.Error{doubt(at, "scheduler %s does nothing: it compares a trial with %g others or more%s, "+
+			"and the experiment has %s: change one of them, or leave the scheduler out", name, t.Others,
 			map[bool]string{true: " (min_trials)"}[name == "median"], trials(runs))}
 	}
 	return nil
@@ -79,8 +79,8 @@ func inPoints(e *config.Experiment, i int) bool {
 	return slices.ContainsFunc(e.Points, func(p config.Point) bool { return !math.IsNaN(p.Given[i]) })
 }
 
-// impossible warns of parameters whose condition holds nowhere: no trial has them. A point of the user may have one, and
-// an open parameter may have any number.
+// impossible warns of parameters whose condition holds nowhere: no trial has them. A point of the user may have one,
+// and an open parameter may have any number.
 func impossible(e *config.Experiment) (list []*config.Error) {
 	if e.Space == nil || slices.ContainsFunc(e.Space.Params, func(p space.Param) bool { return p.Open }) {
 		return nil
@@ -102,8 +102,9 @@ func impossible(e *config.Experiment) (list []*config.Error) {
 	}
 	for i, p := range e.Space.Params {
 		if missing[i] {
-			list = append(list, doubt(e.PosOf("space."+strings.ReplaceAll(p.Name, "/", ".")), "the condition of %s holds "+
-				"at none of %d random points: no trial, or hardly any, has this parameter: check when", p.Name, draws))
+			at := e.PosOf("space." + strings.ReplaceAll(p.Name, "/", "."))
+			list = append(list, doubt(at, "the condition of %s holds at none of %d random points: no trial, or hardly "+
+				"any, has this parameter: check when", p.Name, draws))
 		}
 	}
 	return list

@@ -38,11 +38,11 @@ func TestInactiveSchedulers(t *testing.T) {
 			"(min_trials), and the experiment has 3 trials",
 		"scheduler: median\ntrials: 4":                                             "",
 		"scheduler: median\ntrials: -1":                                            "",
-		"scheduler: {plugin: pbt, interval: 20}\nstop: {iteration: 20}\ntrials: 9": "by interval it acts from iteration 20",
+		"scheduler: {plugin: pbt, interval: 20}\nstop: {iteration: 20}":            "by interval it acts",
 		"scheduler: {plugin: pb2, burn_in: 30, max: 30}\ntrials: 9":                "and scheduler.max ends trials",
 		"scheduler: {plugin: pbt, interval: 20}\nstop: {iteration: 40}\ntrials: 9": "",
 		"scheduler: {plugin: pbt, interval: 20}\ntrials: 1":                        "and the experiment has one trial",
-		"scheduler: patience\nstop: {iteration: 11}\ntrials: 9":                    "by patience it acts from iteration 11",
+		"scheduler: patience\nstop: {iteration: 11}\ntrials: 9":                    "by patience it acts",
 		"scheduler: patience\nstop: {iteration: 12}\ntrials: 9":                    "",
 		"scheduler: {plugin: patience, limit: 3}\nstop: {iteration: 5}":            "",
 		"scheduler: {plugin: asha, grace: 9}\nstop: {iteration: 9}":                "by grace it acts from iteration 9",
@@ -88,7 +88,7 @@ func TestTimings(t *testing.T) {
 func TestImpossibleConditions(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"space: {x: {uniform: [0, 1]}, y: {uniform: [0, 1], when: 'x > 2.0'}}":                "the condition of y holds at none",
+		"space: {x: {uniform: [0, 1]}, y: {uniform: [0, 1], when: 'x > 2.0'}}":                "of y holds at none",
 		"space: {x: {uniform: [0, 1]}, y: {uniform: [0, 1], when: 'x > 0.99'}}":               "",
 		"space: {x: {uniform: [0, 1], open: true}, y: {uniform: [0, 1], when: 'x > 2.0'}}":    "",
 		"space: {k: {choice: [a, b]}, g: {y: {int: [1, 9], when: \"k == 'a' && k == 'b'\"}}}": "the condition of g/y",

@@ -343,8 +343,8 @@ func (l *lowering) choose(args []ast.Expr) (*space.Expr, error) {
 
 // neverDefined says of a calculation with constants alone, which is undefined, that it is so at every point.
 func neverDefined(err error) string {
-	return strings.Replace(err.Error(), ErrUnknownValue.Error(), "this part has no value, whatever the parameters are", 1) +
-		"; write the expression without it"
+	const always = "this part has no value, whatever the parameters are"
+	return strings.Replace(err.Error(), ErrUnknownValue.Error(), always, 1) + "; write the expression without it"
 }
 
 func (l *lowering) constant(e ast.Expr) (*space.Expr, error) {
