@@ -177,7 +177,6 @@ type run struct {
 	over       chan struct{} // closed when no more events of it can come
 	undecided
 	last withheld
-	staging
 	hint string // the last one of its trainable: if it reports nothing, it says why
 }
 
@@ -194,6 +193,7 @@ type undecided struct {
 	watched bool // a timer for the decision is running
 	// saveFirst: the last result is answered once its checkpoint is saved.
 	saveFirst bool
+	staging
 }
 
 // withheld are the events of a run that has ended, while the rest of its output is awaited.
