@@ -51,7 +51,7 @@ func TestNotAPluginOnANode(t *testing.T) {
 		"bad-garbage": `cannot be used: wrote "hello world" on stdout where the handshake should be`,
 		"bad-exit":    "exited with status 7 before the handshake: it is not a tunehost plugin, or it failed to start",
 		"bad-endless": "its first line on stdout is longer than 16384 bytes",
-		"bad-cert":    "cannot be connected to: error parsing server cert",
+		"bad-cert":    "the certificate that it announced is none",
 		"bad-address": "is not in PLUGIN_UNIX_SOCKET_DIR",
 	} {
 		t.Run(program, func(t *testing.T) {
