@@ -76,7 +76,7 @@ var systems = map[system]texts{
 		ID:      `^\s*(\d+)\.\d+`,
 		Pending: `^\s*[15]\b`,
 		Running: `^\s*[267]\b`,
-		Ended:   `^\s*[34]\b|(?i)couldn't find|not found|no jobs? (?:found|matching)`,
+		Ended:   `^\s*[34]\b|(?i)couldn't find|not found|no jobs? (?:found|matching)|\A\z`, // it says nothing of those that have left the queue
 		Refused: `(?i)submit(?:ting)? (?:is )?not allowed|requirement .*rejected|invalid (?:value|request)`,
 		Hosts:   `^\s*\d\s+(?:\S+@)?(\S+)`,
 	},
