@@ -200,6 +200,9 @@ func (b *bench) runs() {
 	b.says("th-a-1 granted n1")
 }
 
+// on ends the reason of a lost lease of runs.
+const on = "; it was on the node n1"
+
 // A node that was drained is used again: what is known of it is older than the job that Slurm starts there.
 func TestDrainThatHasEnded(t *testing.T) {
 	b := newBench(t)
@@ -251,7 +254,7 @@ func TestTimeLimit(t *testing.T) {
 	b.sets("RUNNING", "COMPLETING")
 	b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=COMPLETING Reason=TimeLimit\n", 0o755)
 	b.looks()
-	b.says("th-a-1 lost: Slurm: TIMEOUT: the job reached its time limit; Reason TimeLimit")
+	b.says("th-a-1 lost: Slurm: TIMEOUT: the job reached its time limit; it was on the node n1; Reason TimeLimit")
 }
 
 // While Slurm ends a job, its state says no more: the host is told that the lease ends, and hears why it has ended
@@ -277,21 +280,21 @@ func TestCompleting(t *testing.T) {
 	}
 	b.sets("COMPLETING", "CANCELLED")
 	b.looks()
-	b.says("th-a-1 lost: Slurm: CANCELLED: the job was cancelled, by scancel or an administrator")
+	b.says("th-a-1 lost: Slurm: CANCELLED: the job was cancelled, by scancel or an administrator; it was on the node n1")
 	for _, c := range []struct {
 		exit string
 		late time.Duration
 		want string
 	}{
 		{"0:0", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
-			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it"},
+			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on},
 		// the script of a heterogeneous job is over before its other components are
 		{"0:15", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
-			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it; ExitCode 0:15"},
+			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on + "; ExitCode 0:15"},
 		{"143:0", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
-			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it; ExitCode 143:0"},
-		{"1:0", 0, "th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it; " +
-			"ExitCode 1:0"},
+			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on + "; ExitCode 143:0"},
+		{"1:0", 0, "th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on +
+			"; ExitCode 1:0"},
 	} {
 		b.write("jobs", "", 0o600)
 		b.must(os.RemoveAll(filepath.Join(b.dir, "id.1")))
@@ -316,7 +319,7 @@ func TestWhoHasCancelled(t *testing.T) {
 		b.runs()
 		b.sets("RUNNING", "CANCELLED")
 		b.looks()
-		b.says("th-a-1 lost: Slurm: CANCELLED: " + c.want + "; ExitCode 0:15")
+		b.says("th-a-1 lost: Slurm: CANCELLED: " + c.want + on + "; ExitCode 0:15")
 	}
 	b := newBench(t)
 	b.write("sacct", "#!/bin/sh\necho 1 >> "+b.dir+"/asked\nexit 1\n", 0o755)
@@ -334,9 +337,9 @@ func TestWhoHasCancelled(t *testing.T) {
 // said of a job that ends because it is released.
 func TestWhyItHasEnded(t *testing.T) {
 	for _, c := range []struct{ state, sacct, want string }{
-		{"CANCELLED", "RUNNING\nCANCELLED by 0", "Slurm: CANCELLED: the job was cancelled by root"},
-		{"CANCELLED", "", "Slurm: CANCELLED: the job was cancelled, by scancel or an administrator"},
-		{"PREEMPTED", "PREEMPTED", "Slurm: PREEMPTED: the job was preempted"},
+		{"CANCELLED", "RUNNING\nCANCELLED by 0", "Slurm: CANCELLED: the job was cancelled by root" + on},
+		{"CANCELLED", "", "Slurm: CANCELLED: the job was cancelled, by scancel or an administrator" + on},
+		{"PREEMPTED", "PREEMPTED", "Slurm: PREEMPTED: the job was preempted" + on},
 	} {
 		b := newBench(t)
 		b.accounting.every = time.Millisecond
@@ -464,7 +467,7 @@ func TestListingsThatFail(t *testing.T) {
 	b.says()
 	b.sets("RUNNING", "NODE_FAIL")
 	b.looks()
-	b.says("th-a-1 lost: Slurm: NODE_FAIL: a node failed; ExitCode 0:15")
+	b.says("th-a-1 lost: Slurm: NODE_FAIL: a node failed; it was on the node n1; ExitCode 0:15")
 	b.must(b.allocate("th-a-2"))
 	b.write("jobs", "", 0o600)
 	b.looks()
@@ -552,7 +555,7 @@ func TestEnds(t *testing.T) {
 	b.says("th-a-1 ending: Slurm has brought the end of the job forward, as for a preemption")
 	b.sets("RUNNING", "PREEMPTED")
 	b.looks()
-	b.says("th-a-1 lost: Slurm: PREEMPTED: the job was preempted; ExitCode 0:15")
+	b.says("th-a-1 lost: Slurm: PREEMPTED: the job was preempted" + on + "; ExitCode 0:15")
 }
 
 // B-132: the preemption of a job without a time limit is known only from its PreemptTime.
@@ -571,7 +574,7 @@ func TestRequeued(t *testing.T) {
 	b.runs()
 	b.sets("RUNNING|None", "PENDING|BeginTime")
 	b.looks()
-	b.says("th-a-1 lost: Slurm has put the job back into its queue: Slurm: BeginTime (its time has not come yet)")
+	b.says("th-a-1 lost: Slurm has put the job back into its queue: Slurm: BeginTime (its time has not come yet)" + on)
 	b.has("th-a-1 CANCELLED")
 }
 
@@ -588,9 +591,9 @@ func TestNeverStarts(t *testing.T) {
 // has that said for it: which program, on which node, and what to do.
 func TestProgramIsNotThere(t *testing.T) {
 	for send, want := range map[bool]string{
-		false: "/no/tunehost is not on n1: put tunehost where all nodes see it (the option program names its path " +
+		false: "/no/tunehost is not on the node n1: put tunehost where all nodes see it (the option program names its path " +
 			"there), or set send: true",
-		true: "the program was not sent to n1",
+		true: "the program was not sent to the node n1",
 	} {
 		b := newBench(t)
 		b.runs()
@@ -606,7 +609,7 @@ func TestProgramIsNotThere(t *testing.T) {
 	b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=FAILED Reason=None ExitCode=127:0\n", 0o755)
 	b.sets("RUNNING", "FAILED")
 	b.looks() // a login file, such as one with exec zsh, has this status too
-	b.says("th-a-1 lost: Slurm: FAILED: the job failed; ExitCode 127:0")
+	b.says("th-a-1 lost: Slurm: FAILED: the job failed" + on + "; ExitCode 127:0")
 }
 
 // A limit of each job is no limit that fewer jobs or waiting cure.
