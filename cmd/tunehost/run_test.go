@@ -181,7 +181,8 @@ func TestEmptyFlags(t *testing.T) {
 		{"doctor", "--executor"}, {"doctor", "results", "--executor"}, {"add", "results/x", "--clone"},
 		{"serve", "--tls-cert"}, {"best", "results/x", "--metric"}, {"plot", "results/x", "history", "-o"}} {
 		p := play(host.Ended{Outcome: core.Finished}, nil)
-		if exit := p.exit(append(args, "")...); exit != 2 || !strings.Contains(p.err.String(), " is empty, expected a ") {
+		exit := p.exit(append(args, "")...)
+		if exit != 2 || !strings.Contains(p.err.String(), " is empty, expected a value for ") {
 			t.Errorf("%s '': exit status %d: %s", args, exit, p.err.String())
 		}
 	}

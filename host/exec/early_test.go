@@ -59,7 +59,8 @@ func TestEarlyEndsOnNodes(t *testing.T) {
 	for id, node := range []string{"red", "blue"} {
 		w.lose(core.LeaseID(id+1), "the setup failed (exit status 1) on the node "+node)
 	}
-	for _, want := range []string{"[WARN]  tunehost: lease x-1 of executor \"test\" " + rest + "red; another is requested\n",
+	for _, want := range []string{
+		"[WARN]  tunehost: lease x-1 of executor \"test\" " + rest + "red; another is requested\n",
 		"[INFO]  tunehost: lease x-2 of executor \"test\" " + rest + "blue\n"} {
 		if said := w.log.String(); strings.Count(said, want) != 1 {
 			t.Errorf("once %q, in\n%s", want, said)
@@ -71,7 +72,8 @@ func TestEarlyEndsOnNodes(t *testing.T) {
 	}
 	w.ask(20, "cpu=1")
 	w.hears("LeasePending &{Lease:20")
-	w.engine.say(sdk.LeaseEvent{Lease: "x-20", Kind: sdk.LeaseLost, Why: "the setup failed (exit status 1) on the node red"})
+	w.engine.say(sdk.LeaseEvent{Lease: "x-20", Kind: sdk.LeaseLost,
+		Why: "the setup failed (exit status 1) on the node red"})
 	w.hears("LeaseRefused &{Lease:20 Why:no trial could start since this host began, and 20 leases in a row ended")
 }
 

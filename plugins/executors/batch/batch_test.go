@@ -221,7 +221,8 @@ func TestSetupFailsInShells(t *testing.T) {
 	toolchain.Programs(t, "sh", "bash")
 	for setup, want := range map[string][2]string{ // of sh and of bash
 		"true\nfalse\necho unreached": {"the setup failed at: false (exit status 1)@"},
-		"echo no licence >&2; exit 3": {"the setup failed at: echo no licence >&2; exit 3 (exit status 3)@: no licence"},
+		"echo no licence >&2; exit 3": {"the setup failed at: echo no licence >&2; exit 3 (exit status 3)@: " +
+			"no licence"},
 		"ls\nno-such-command-at-all x": {"the setup failed at: no-such-command-at-all x (exit status 127)@: " +
 			"no-such-command-at-all: "},
 		"if true; then\n\tfalse\nfi": {"the setup failed (exit status 1)@",

@@ -127,8 +127,8 @@ func (e *executor) inSilence(o *output) (state, string) {
 	if e.ended.MatchString("") {
 		return absent, ""
 	}
-	return unknown, o.words[0] + ` printed nothing; if it does so for a job that has ended, let the option ended match ` +
-		`that, too: …|\A\z`
+	return unknown, o.words[0] + ` printed nothing; if it does so for a job that has ended, let the option ended ` +
+		`match that, too: …|\A\z`
 }
 
 // askAll asks for all jobs. Without an answer it returns the reason.

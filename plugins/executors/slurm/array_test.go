@@ -97,7 +97,8 @@ func TestTasks(t *testing.T) {
 	b.sets("1|1_17|th-a-0+|PENDING|Priority|", "3|1_17|th-a-0+|FAILED|NonZeroExitCode|n2")
 	b.looks()
 	b.heard = sorted(b.heard)
-	b.says(queued, "th-a-17 lost: Slurm: FAILED: the job failed; it was on the node n2; ExitCode 0:15", "th-a-2 granted n1",
+	b.says(queued, "th-a-17 lost: Slurm: FAILED: the job failed; it was on the node n2; "+
+		"ExitCode 0:15", "th-a-2 granted n1",
 		strings.Replace(queued, "-1", "-3", 1))
 	b.must(b.Release(t.Context(), []string{"th-a-1", "th-a-2", "th-a-17"}))
 	b.tasks("1_1 CANCELLED", "1_2 CANCELLED", "1_3 PENDING", "1_17 FAILED")

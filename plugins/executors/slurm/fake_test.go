@@ -280,7 +280,7 @@ func TestCompleting(t *testing.T) {
 	}
 	b.sets("COMPLETING", "CANCELLED")
 	b.looks()
-	b.says("th-a-1 lost: Slurm: CANCELLED: the job was cancelled, by scancel or an administrator; it was on the node n1")
+	b.says("th-a-1 lost: Slurm: CANCELLED: the job was cancelled, by scancel or an administrator" + on)
 	for _, c := range []struct {
 		exit string
 		late time.Duration
@@ -290,9 +290,11 @@ func TestCompleting(t *testing.T) {
 			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on},
 		// the script of a heterogeneous job is over before its other components are
 		{"0:15", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
-			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on + "; ExitCode 0:15"},
+			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on +
+			"; ExitCode 0:15"},
 		{"143:0", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
-			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on + "; ExitCode 143:0"},
+			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on +
+			"; ExitCode 143:0"},
 		{"1:0", 0, "th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on +
 			"; ExitCode 1:0"},
 	} {
@@ -591,8 +593,8 @@ func TestNeverStarts(t *testing.T) {
 // has that said for it: which program, on which node, and what to do.
 func TestProgramIsNotThere(t *testing.T) {
 	for send, want := range map[bool]string{
-		false: "/no/tunehost is not on the node n1: put tunehost where all nodes see it (the option program names its path " +
-			"there), or set send: true",
+		false: "/no/tunehost is not on the node n1: put tunehost where all nodes see it (the option program names its " +
+			"path there), or set send: true",
 		true: "the program was not sent to the node n1",
 	} {
 		b := newBench(t)

@@ -128,8 +128,8 @@ func here(t *testing.T) string {
 	return " on the node " + name
 }
 
-// B-135: a setup that fails says how, where, and with what last line. Where the node does not see the host's folder, the
-// agent tells the host, and the output stays on the node.
+// B-135: a setup that fails says how, where, and with what last line. Where the node does not see the host's folder,
+// the agent tells the host, and the output stays on the node.
 func TestSetupFails(t *testing.T) {
 	for setup, want := range map[string]string{
 		"echo first\necho last\nfalse":    "the setup failed at: false (exit status 1)@: last",
@@ -251,7 +251,8 @@ func TestOpenSetup(t *testing.T) {
 		err := cmd.Run()
 		text, _ := os.ReadFile(logPath(dir, "a-1"))
 		if begun, _ := os.ReadFile(told); (want == "") != (err == nil && len(begun) > 0) ||
-			!strings.Contains(lastWords(dir, "a-1"), strings.Replace(want, "@", here(t), 1)) || strings.Contains(string(text), "trap") {
+			!strings.Contains(lastWords(dir, "a-1"), strings.Replace(want, "@", here(t), 1)) ||
+			strings.Contains(string(text), "trap") {
 			t.Errorf("%q: %v, %q; the log is %q", setup, err, begun, text)
 		}
 	}

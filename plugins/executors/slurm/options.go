@@ -209,7 +209,8 @@ func (o *options) checkArgs() error {
 		}
 		for _, m := range ownArguments {
 			if names(a, m.long, m.short) {
-				return option.Wrong("args", a, "other arguments; %s", cmp.Or(m.instead, "tunehost sets this one itself"))
+				return option.Wrong("args", a, "other arguments; %s",
+					cmp.Or(m.instead, "tunehost sets this one itself"))
 			}
 		}
 		value = !strings.Contains(a, "=")

@@ -480,8 +480,8 @@ func (e *steps) unsent(lease, why string) {
 // allocationOver reports whether srun says that there is no allocation any more: it names the job in some messages.
 func allocationOver(words string) bool { return expired().MatchString(words) }
 
-var expired = lazily.Regexp(`already completing or completed|Invalid job id|[Jj]ob ([0-9+]+ )?has (expired|been revoked)|` +
-	`Expired or invalid job`)
+var expired = lazily.Regexp(`already completing or completed|Invalid job id|Expired or invalid job|` +
+	`[Jj]ob ([0-9+]+ )?has (expired|been revoked)`)
 
 func (e *steps) report(l *step, event sdk.LeaseEvent) {
 	event.Lease, event.Why = l.name, oneLine(event.Why)
