@@ -593,8 +593,8 @@ func TestNeverStarts(t *testing.T) {
 // has that said for it: which program, on which node, and what to do.
 func TestProgramIsNotThere(t *testing.T) {
 	for send, want := range map[bool]string{
-		false: "/no/tunehost is not on the node n1: put tunehost where all nodes see it (the option program names its " +
-			"path there), or set send: true",
+		false: "/no/tunehost is not on the node n1: put tunehost where all nodes see it (the option program names " +
+			"its path there), or set send: true",
 		true: "the program was not sent to the node n1",
 	} {
 		b := newBench(t)
