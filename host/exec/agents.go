@@ -141,9 +141,12 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 	_, expected := g.Agents.Bundles(g.name(id))
 	unknown := l.adopted && expected == 0
 	var err error
-	missing := 0
-	for ; missing < bundles && err == nil; missing++ {
-		err = g.Agents.Wait(ctx, g.name(id), missing)
+	missing := ""
+	for i := 0; i < bundles && err == nil; i++ {
+		if err = g.Agents.Wait(ctx, g.name(id), i); err != nil {
+			node, _ := g.NodeOf(g.name(id), i)
+			missing = fmt.Sprintf("; that on the node %s is missing", node)
+		}
 	}
 	if err == nil {
 		g.back(id)
@@ -168,8 +171,7 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 		g.tellEnd(id, l, why)
 		events = g.lose(id, why)
 	default:
-		why := fmt.Sprintf("its agents did not connect within %v: %s; that on the node %s is missing", connectTime,
-			g.connected(id, l), l.nodes[missing-1])
+		why := fmt.Sprintf("its agents did not connect within %v: %s", connectTime, g.connected(id, l)) + missing
 		g.Log.Warn(fmt.Sprintf("lease %s of %s is given back: %s; %s", g.name(id), g.Title, why, g.checkAgents()))
 		g.countEarly(why)
 		events = g.lose(id, why)
