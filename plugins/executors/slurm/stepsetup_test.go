@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -30,19 +29,7 @@ func stepThatEnds(t *testing.T, srun, setup string) (e *steps, heard *[]sdk.Leas
 		t.Fatal(err)
 	}
 	t.Setenv("SLURMD_NODENAME", "n7")
-	heard = new([]sdk.LeaseEvent)
-	e, err := newSteps(sdk.Execution{Dir: testplace.Short(t), Prefix: "th-"},
-		options{Notice: 60, Commands: 9, Setup: setup},
-		func(events ...sdk.LeaseEvent) { *heard = append(*heard, events...) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = e.Allocate(t.Context(), []sdk.LeaseRequest{{Lease: "th-1", Bundles: []sdk.LeaseBundle{nil}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e, heard = withStep(t, setup)
 	pid := e.leases["th-1"].pid
 	await(t, "the end of srun", func() bool { _, err := os.Stat(fmt.Sprint("/proc/", pid)); return err != nil })
 	e.look()
