@@ -73,8 +73,9 @@ at a time as fit, and finds the best.`,
   tunehost best results/digits            # show its best trial`,
 		Version:       host.Version(),
 		SilenceErrors: true, SilenceUsage: true,
-		Args: cobra.ArbitraryArgs, // knownCommand has checked them
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:              cobra.ArbitraryArgs, // knownCommand has checked them
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return refuseEmpty(cmd.Flags()) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cobra.EnableCommandSorting = false // keep the order of use
 	root.AddGroup(&cobra.Group{ID: running, Title: "Run:"},

@@ -23,10 +23,7 @@ FILE is -, the first line is the experiment, as JSON.
   {"best":true}                              get the best trial`,
 		Example: `  tunehost asktell digits.yaml --storage none`,
 		Args:    wants(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd.Flags(), "name", "storage"); err != nil {
-				return err
-			}
+		RunE: func(_ *cobra.Command, args []string) error {
 			o.File, o.Stderr, o.Verbose, o.Plugins, o.Waits = args[0], a.err, 1, plugins, a.waiting.on
 			survivePipes()
 			_, err := a.untilSignalled(host.NewExit(a.err), func(ctx context.Context) (host.Ended, error) {

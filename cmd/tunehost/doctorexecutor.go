@@ -33,7 +33,7 @@ const defaultWait = 10 * time.Minute
 
 func (f *executorFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.executor, "executor", "",
-		"check this executor; with options as in the experiment `file`: '{plugin: NAME, OPTION: VALUE}'")
+		"check this `EXECUTOR`; with options as in the experiment file: '{plugin: NAME, OPTION: VALUE}'")
 	flags.IntVar(&f.gpus, "gpus", 0, "with --executor: request so many GPUs")
 	flags.DurationVar(&f.wait, "wait", defaultWait, "with --executor: how long to wait in the queue")
 }

@@ -38,9 +38,6 @@ values count for the best.`,
 			if cmd.Flags().Changed("top") && o.Top == 0 {
 				return usage("plot: --top is 0; it must be 1 or more")
 			}
-			if cmd.Flags().Changed("output") && file == "" {
-				return usage("plot: -o: the name of the file is empty")
-			}
 			return a.plot(args[:len(args)-1], args[len(args)-1], o, file, here)
 		},
 	}

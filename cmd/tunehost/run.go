@@ -76,9 +76,6 @@ or the command line, 130 interrupted.`,
 		Args: wants(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.File = args[0]
-			if err := refuseEmpty(cmd.Flags(), "name", "storage"); err != nil {
-				return err
-			}
 			x, err := a.experiment(args[0])
 			if err != nil {
 				return err
@@ -151,16 +148,16 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	jsonFlag(flags, &f.JSON, "print one JSON object a line for each event")
 }
 
-// refuseEmpty refuses flags with an empty value, as from an unset shell variable: they would do
-// nothing.
-func refuseEmpty(flags *pflag.FlagSet, names ...string) error {
-	for _, name := range names {
-		if f := flags.Lookup(name); f.Changed && f.Value.String() == "" {
+// refuseEmpty refuses flags of any command with an empty value, as from an unset shell variable: they would do nothing,
+// or something else than the user means.
+func refuseEmpty(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if err == nil && f.Value.Type() == "string" && f.Value.String() == "" {
 			what, _ := pflag.UnquoteUsage(f)
-			return usage("--%s is empty, expected a %s; omit --%s to use the file's", name, what, name)
+			err = usage("--%s is empty, expected a value for %s; omit --%[1]s if it is to have no effect", f.Name, what)
 		}
-	}
-	return nil
+	})
+	return err
 }
 
 // overrides is the value of --set.

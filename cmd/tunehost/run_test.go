@@ -174,15 +174,16 @@ func TestTableKeepsWhatIsNoDetail(t *testing.T) {
 	}
 }
 
-// A flag with an empty value would do nothing.
+// A flag with an empty value would do nothing, or something else than the user means: a variable may not be set.
 func TestEmptyFlags(t *testing.T) {
-	for _, flag := range []string{"--name", "--storage"} {
-		for _, command := range []string{"run", "asktell"} {
-			p := play(host.Ended{Outcome: core.Finished}, nil)
-			if exit := p.exit(command, "x.yaml", flag, ""); exit != 2 ||
-				!strings.Contains(p.err.String(), flag+" is empty, expected a ") {
-				t.Errorf("%s %s '': exit status %d: %s", command, flag, exit, p.err.String())
-			}
+	for _, args := range [][]string{{"run", "x.yaml", "--name"}, {"run", "x.yaml", "--storage"},
+		{"run", "x.yaml", "--resources"}, {"asktell", "x.yaml", "--name"}, {"asktell", "x.yaml", "--storage"},
+		{"doctor", "--executor"}, {"doctor", "results", "--executor"}, {"add", "results/x", "--clone"},
+		{"serve", "--tls-cert"}, {"best", "results/x", "--metric"}, {"plot", "results/x", "history", "-o"}} {
+		p := play(host.Ended{Outcome: core.Finished}, nil)
+		exit := p.exit(append(args, "")...)
+		if exit != 2 || !strings.Contains(p.err.String(), " is empty, expected a value for ") {
+			t.Errorf("%s '': exit status %d: %s", args, exit, p.err.String())
 		}
 	}
 }

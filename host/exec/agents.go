@@ -83,12 +83,20 @@ func (g *Granter) tellJoining(id core.LeaseID, l *lease) {
 		if why := g.connected(id, l); why != l.joining.why {
 			l.joining.why = why
 			events = append(events, &core.LeasePending{Lease: id,
-				Why: "the nodes are granted; waiting for the agents: " + why})
+				Why: l.joiningOn() + "; waiting for the agents: " + why})
 		}
 		g.Clock.AfterFunc(pendingEvery, func() { g.tellJoining(id, l) })
 	}
 	g.mu.Unlock()
 	g.Post(events...)
+}
+
+// joiningOn says which nodes are granted.
+func (l *lease) joiningOn() string {
+	if nodes := l.places(); len(nodes) == 1 {
+		return "the node " + nodes[0] + " is granted"
+	}
+	return "the nodes " + some(l.places()) + " are granted"
 }
 
 func (g *Granter) connected(id core.LeaseID, l *lease) string {
@@ -133,8 +141,12 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 	_, expected := g.Agents.Bundles(g.name(id))
 	unknown := l.adopted && expected == 0
 	var err error
+	missing := ""
 	for i := 0; i < bundles && err == nil; i++ {
-		err = g.Agents.Wait(ctx, g.name(id), i)
+		if err = g.Agents.Wait(ctx, g.name(id), i); err != nil {
+			node, _ := g.NodeOf(g.name(id), i)
+			missing = fmt.Sprintf("; that on the node %s is missing", node)
+		}
 	}
 	if err == nil {
 		g.back(id)
@@ -159,7 +171,7 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 		g.tellEnd(id, l, why)
 		events = g.lose(id, why)
 	default:
-		why := fmt.Sprintf("its agents did not connect within %v: %s", connectTime, g.connected(id, l))
+		why := fmt.Sprintf("its agents did not connect within %v: %s", connectTime, g.connected(id, l)) + missing
 		g.Log.Warn(fmt.Sprintf("lease %s of %s is given back: %s; %s", g.name(id), g.Title, why, g.checkAgents()))
 		g.countEarly(why)
 		events = g.lose(id, why)
@@ -258,7 +270,7 @@ func (g *Granter) GiveUp(id core.LeaseID, why string) {
 	g.mu.Lock()
 	var events []core.Event
 	if l := g.leases[id]; l != nil && l.state == held {
-		g.tellGone(id, "is given back", untrusted.Ends(why, maxText))
+		g.tellGone(id, l, "is given back", untrusted.Ends(why, maxText))
 		events = g.lose(id, why)
 	}
 	g.mu.Unlock()
@@ -277,6 +289,18 @@ func (g *Granter) forget(id core.LeaseID) {
 	if g.Agents != nil {
 		g.Agents.Forget(g.name(id))
 	}
+	g.nodes.Delete(g.name(id))
+}
+
+// NodeOf returns the node of a bundle of a granted lease, and the number of its bundles; "": it is not known. It may be
+// called at any time: an agent may be lost in the middle of a call of the executor.
+func (g *Granter) NodeOf(lease string, bundle int) (node string, of int) {
+	all, _ := g.nodes.Load(lease)
+	nodes, _ := all.([]string)
+	if bundle < 0 || bundle >= len(nodes) {
+		return "", len(nodes)
+	}
+	return nodes[bundle], len(nodes)
 }
 
 // Lease returns the name of a lease for the executor and its agents.

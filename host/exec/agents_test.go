@@ -254,9 +254,10 @@ func TestAgentsDoNotConnect(t *testing.T) {
 	w.hears("LeasePending")
 	w.engine.say(far("x-1"))
 	w.passes(c, 10*time.Second)
-	w.hears("LeasePending &{Lease:1 Why:the nodes are granted; waiting for the agents: 1 of 2 connected")
+	w.hears("LeasePending &{Lease:1 Why:the nodes n1,n2 are granted; waiting for the agents: 1 of 2 connected")
 	c.pass(5 * time.Minute)
-	w.hears("LeaseLost &{Lease:1 Why:its agents did not connect within 5m0s: 1 of 2 connected")
+	w.hears("LeaseLost &{Lease:1 Why:its agents did not connect within 5m0s: 1 of 2 connected; " +
+		"that on the node n1 is missing")
 	a.forgot(t, "x-1")
 	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}] [{cpu 1}]] secret of x-1", "release [x-1]")
 }
@@ -270,7 +271,8 @@ func TestAgentsAmongForeignConnections(t *testing.T) {
 	w.hears("LeasePending")
 	w.engine.say(far("x-1"))
 	w.passes(c, 10*time.Second)
-	w.hears("LeasePending &{Lease:1 Why:the nodes are granted; waiting for the agents: 0 of 2 connected; the port " +
+	w.hears("LeasePending &{Lease:1 Why:the nodes n1,n2 are granted; waiting for the agents: 0 of 2 connected; the " +
+		"port " +
 		"4000 has 512 foreign connections")
 	c.pass(5 * time.Minute)
 	w.hears("LeaseLost &{Lease:1 Why:its agents did not connect within 5m0s: 0 of 2 connected; the port 4000 has 512 " +
@@ -395,11 +397,11 @@ func TestLeaseIsGivenUp(t *testing.T) {
 	close(a.of("x-1", 1))
 	w.engine.say(far("x-1"))
 	w.hears("LeaseGranted &{Lease:1")
-	w.GiveUp(1, "there is no python3 on n4")
-	w.GiveUp(1, "there is no python3 on n4")
-	w.hears("LeaseLost &{Lease:1 Why:there is no python3 on n4")
+	w.GiveUp(1, "there is no python3 on n2")
+	w.GiveUp(1, "there is no python3 on n2")
+	w.hears("LeaseLost &{Lease:1 Why:there is no python3 on n2")
 	w.ends("adopt []", "allocate x-1 pack [[{cpu 1}] [{cpu 1}]] secret of x-1", "release [x-1]")
-	const want = "x-1 of executor \"test\" is given back: there is no python3 on n4"
+	const want = "x-1 of executor \"test\" is given back: there is no python3 on n2"
 	if said := w.log.String(); !strings.Contains(said, want) {
 		t.Errorf("the user hears:\n%s", said)
 	}

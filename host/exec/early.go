@@ -2,6 +2,8 @@ package exec
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -37,7 +39,7 @@ const (
 
 // again counts an end, and reports whether the next lease would end in the same way. g.mu is held.
 func (g *Granter) again(why string) bool {
-	x, key := &g.early, numbers().ReplaceAllString(why, "0")
+	x, key := &g.early, alike(why)
 	if x.same == 0 || x.key != key {
 		x.same, x.key, x.since = 0, key, g.Clock.Now()
 	}
@@ -48,35 +50,71 @@ func (g *Granter) again(why string) bool {
 // works notes that a trial can start on a lease. g.mu is held.
 func (g *Granter) works() { g.early.inARow, g.early.same, g.early.worked = 0, 0, true }
 
-// numbers match the parts of a reason that differ between leases that end for the same reason.
-var numbers = lazily.Regexp(`[0-9]+`)
+// alike returns a reason without the parts that differ between leases that end for the same reason.
+func alike(why string) string { return differs().ReplaceAllString(why, "0") }
+
+var differs = lazily.Regexp(`\bon the nodes? \S+|[0-9]+`)
 
 // tellEnd tells the user why a lease has ended. Ends of leases on which no trial could start yet are counted. g.mu
 // is held.
 func (g *Granter) tellEnd(id core.LeaseID, l *lease, why string) {
 	switch {
 	case l.granted && l.joining == nil:
-		g.tellGone(id, "is lost", why)
+		g.tellGone(id, l, "is lost", why)
 		return
 	case l.adopted:
 		g.warnAdoptedLost(id, why)
 		return
 	}
-	if g.early.reasons < earlyReasons && g.Log.Once("early end: "+numbers().ReplaceAllString(why, "0"), fmt.Sprintf(
-		"lease %s of %s was lost before a trial could use it: %s; another is requested", g.name(id), g.Title, why)) {
+	text := fmt.Sprintf("%s was lost before a trial could use it: %s", g.known(id, l, why), why)
+	if g.early.reasons < earlyReasons && g.Log.Once("early end: "+alike(why), text+"; another is requested") {
 		g.early.reasons++
+	} else {
+		g.Log.Info(text) // it may be on another node
 	}
 	g.countEarly(why)
 }
 
+// known names a lease for the user, with its nodes if they are known and the reason does not name them.
+func (g *Granter) known(id core.LeaseID, l *lease, why string) string {
+	text := fmt.Sprintf("lease %s of %s", g.name(id), g.Title)
+	if l == nil {
+		return text
+	}
+	switch nodes := l.places(); {
+	case len(nodes) == 0 || slices.ContainsFunc(nodes, func(n string) bool { return strings.Contains(why, " "+n) }):
+		return text
+	case len(nodes) == 1:
+		return text + " on the node " + nodes[0]
+	default:
+		return text + " on the nodes " + some(nodes)
+	}
+}
+
+// places are the nodes of a granted lease, each once.
+func (l *lease) places() []string {
+	nodes := slices.Compact(slices.Sorted(slices.Values(l.nodes)))
+	return slices.DeleteFunc(nodes, func(n string) bool { return n == "" })
+}
+
+// mostNodes is how many nodes of a lease a message names.
+const mostNodes = 8
+
+func some(nodes []string) string {
+	if more := len(nodes) - mostNodes; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(nodes[:mostNodes], ","), more)
+	}
+	return strings.Join(nodes, ",")
+}
+
 // tellGone tells the user why a lease on which trials could run ends or is lost, once for each reason: on a cluster
 // that preempts jobs this happens all the time. host.log has each. g.mu is held.
-func (g *Granter) tellGone(id core.LeaseID, how, why string) {
-	text := fmt.Sprintf("lease %s of %s %s", g.name(id), g.Title, how)
+func (g *Granter) tellGone(id core.LeaseID, l *lease, how, why string) {
+	text := g.known(id, l, why) + " " + how
 	if why != "" {
 		text += ": " + why
 	}
-	key := "gone: " + how + numbers().ReplaceAllString(why, "0")
+	key := "gone: " + how + alike(why)
 	if g.early.gone < earlyReasons && g.Log.Once(key, text+"; later ones with this reason are only in host.log") {
 		g.early.gone++
 		return
@@ -86,7 +124,7 @@ func (g *Granter) tellGone(id core.LeaseID, how, why string) {
 
 // warnAdoptedLost tells the user why a lease of an earlier host is lost before it was used again. g.mu is held.
 func (g *Granter) warnAdoptedLost(id core.LeaseID, why string) {
-	g.Log.Once("adopted end: "+numbers().ReplaceAllString(why, "0"), fmt.Sprintf(
+	g.Log.Once("adopted end: "+alike(why), fmt.Sprintf(
 		"lease %s of %s, which the earlier host had, is lost: %s; what ran on it continues on another one", g.name(id),
 		g.Title, why))
 }

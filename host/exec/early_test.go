@@ -49,6 +49,34 @@ func TestEndsBeforeTrial(t *testing.T) {
 	}
 }
 
+// B-135: an end that is told once may come from another node the next time: host.log names it. Ends that differ only in
+// the node count as the same.
+func TestEarlyEndsOnNodes(t *testing.T) {
+	c := &byHand{now: time.Now()}
+	w := beginAt(t, c, &engine{})
+	defer w.Close(t.Context())
+	const rest = "was lost before a trial could use it: the setup failed (exit status 1) on the node "
+	for id, node := range []string{"red", "blue"} {
+		w.lose(core.LeaseID(id+1), "the setup failed (exit status 1) on the node "+node)
+	}
+	for _, want := range []string{
+		"[WARN]  tunehost: lease x-1 of executor \"test\" " + rest + "red; another is requested\n",
+		"[INFO]  tunehost: lease x-2 of executor \"test\" " + rest + "blue\n"} {
+		if said := w.log.String(); strings.Count(said, want) != 1 {
+			t.Errorf("once %q, in\n%s", want, said)
+		}
+	}
+	c.pass(5 * time.Minute)
+	for id := core.LeaseID(3); id < 20; id++ {
+		w.lose(id, fmt.Sprint("the setup failed (exit status 1) on the node n", strings.Repeat("o", int(id))))
+	}
+	w.ask(20, "cpu=1")
+	w.hears("LeasePending &{Lease:20")
+	w.engine.say(sdk.LeaseEvent{Lease: "x-20", Kind: sdk.LeaseLost,
+		Why: "the setup failed (exit status 1) on the node red"})
+	w.hears("LeaseRefused &{Lease:20 Why:no trial could start since this host began, and 20 leases in a row ended")
+}
+
 // A lease on which a trial could start is no sign that others cannot.
 func TestEndsAfterGrant(t *testing.T) {
 	w := begin(t, &engine{})
@@ -83,14 +111,27 @@ func TestTellsLostLeases(t *testing.T) {
 		w.engine.say(sdk.LeaseEvent{Lease: fmt.Sprint("x-", id), Kind: sdk.LeaseLost, Why: fmt.Sprint("node ", id)})
 		w.hears(fmt.Sprintf("LeaseLost &{Lease:%d", id))
 	}
+	w.ask(4, "pack(cpu=1;cpu=1)")
+	w.hears("LeasePending &{Lease:4")
+	w.engine.say(far("x-4"))
+	w.hears("LeaseGranted &{Lease:4")
+	if node, of := w.NodeOf("x-4", 1); node != "n2" || of != 2 {
+		t.Errorf("the second of %d bundles is on %q", of, node)
+	}
+	w.engine.say(sdk.LeaseEvent{Lease: "x-4", Kind: sdk.LeaseLost, Why: "the job is over"})
+	w.hears("LeaseLost &{Lease:4")
+	if node, _ := w.NodeOf("x-4", 1); node != "" {
+		t.Errorf("it is on %q", node)
+	}
 	said := w.log.String()
 	const rest = "; later ones with this reason are only in host.log"
 	for text, times := range map[string]int{
-		`[WARN]  tunehost: lease x-1 of executor "test" is taken away: the job is preempted` + rest: 1,
-		`[WARN]  tunehost: lease x-1 of executor "test" is lost: node 1` + rest:                     1,
-		rest: 2,
-		`[INFO]  tunehost: lease x-3 of executor "test" is taken away: the job is preempted`: 1,
-		`[INFO]  tunehost: lease x-3 of executor "test" is lost: node 3`:                     1,
+		`[WARN]  tunehost: lease x-1 of executor "test" on the node n1 is taken away: the job is preempted` + rest: 1,
+		`[WARN]  tunehost: lease x-1 of executor "test" on the node n1 is lost: node 1` + rest:                     1,
+		`[WARN]  tunehost: lease x-4 of executor "test" on the nodes n1,n2 is lost: the job is over` + rest:        1,
+		rest: 3,
+		`[INFO]  tunehost: lease x-3 of executor "test" on the node n1 is taken away: the job is preempted`: 1,
+		`[INFO]  tunehost: lease x-3 of executor "test" on the node n1 is lost: node 3`:                     1,
 	} {
 		if got := strings.Count(said, text); got != times {
 			t.Errorf("%d times %q, want %d, in\n%s", got, text, times, said)

@@ -57,7 +57,8 @@ type Granter struct {
 	Options
 	mu     sync.Mutex
 	leases map[core.LeaseID]*lease
-	begun  bool // Flush was called: the leases to adopt are known
+	nodes  sync.Map // the nodes of granted leases, by the names of these
+	begun  bool     // Flush was called: the leases to adopt are known
 	// adopted: Adopt has succeeded, so the engine has released all leases that the core does not have.
 	adopted bool
 	wake    chan struct{}
@@ -109,8 +110,9 @@ type lease struct {
 	ran     bool
 	pending pending
 	joining *joining // nil: its agents are connected, or there are none
-	// addresses are the addresses of the nodes of its bundles, if it has agents.
-	addresses []string
+	// nodes are the names of the nodes of its bundles, once it is granted, and addresses are their addresses, if it has
+	// agents.
+	nodes, addresses []string
 }
 
 // New returns a granter. Run does its work.

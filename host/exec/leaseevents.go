@@ -41,7 +41,7 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 	why := untrusted.Ends(e.Why, maxText)
 	if ok && l == nil && e.Kind == sdk.LeaseLost && g.left[id] {
 		delete(g.left, id)
-		g.tellGone(id, "was taken away", why)
+		g.tellGone(id, nil, "was taken away", why)
 	}
 	if !ok || l == nil {
 		return nil
@@ -118,7 +118,7 @@ func (g *Granter) ends(id core.LeaseID, l *lease, at int64, why string) []core.E
 		l.joining.later = append(l.joining.later, ending)
 		return nil
 	}
-	g.tellGone(id, "is taken away", why)
+	g.tellGone(id, l, "is taken away", why)
 	return []core.Event{ending}
 }
 
@@ -137,11 +137,13 @@ func (g *Granter) granted(id core.LeaseID, l *lease, e *sdk.LeaseEvent) []core.E
 	out := &core.LeaseGranted{Lease: id, Until: nanoseconds(e.Until)}
 	for _, b := range e.Bundles {
 		bundle := core.LeasedBundle{Node: untrusted.Line(b.Node, maxText)}
+		l.nodes = append(l.nodes, bundle.Node)
 		for _, d := range b.Devices {
 			bundle.Devices = append(bundle.Devices, untrusted.Line(d, maxText))
 		}
 		out.Bundles = append(out.Bundles, bundle)
 	}
+	g.nodes.Store(g.name(id), l.nodes)
 	if g.Agents != nil {
 		return g.join(id, l, out, e.Bundles)
 	}

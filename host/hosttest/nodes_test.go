@@ -250,6 +250,28 @@ func TestAgentsAreTerminated(t *testing.T) {
 	}
 }
 
+// B-132: an agent that does not connect again is lost, and the user hears on which node.
+func TestLostAgent(t *testing.T) {
+	t.Parallel()
+	x, e := onNodes(t, endless+"concurrency: 1\n")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.proxy = &proxy{Listener: l}
+	go e.proxy.accept()
+	p := x.start(t)
+	x.awaitResults(t, p, 1)
+	_ = l.Close()
+	e.proxy.cut()
+	x.await(t, p, func() bool {
+		said, _ := os.ReadFile(filepath.Join(x.dir, "host.log"))
+		return strings.Contains(string(said), "is lost: the agent on the node node0 is lost: ")
+	})
+	p.signal(t, syscall.SIGINT)
+	p.ends(t, exitInterrupted)
+}
+
 // B-134: agents outlive a host that is killed, and their leases are those of the next one. The processes of
 // the killed host's trials end.
 func TestHostIsKilledOnNodes(t *testing.T) {

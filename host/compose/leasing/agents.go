@@ -82,17 +82,39 @@ func (a *agents) notify(e link.Event) {
 	case link.Connected, link.Back:
 		go a.relay(e.Lease, e.Bundle)
 	case link.Suspect:
-		a.log.Info(fmt.Sprintf("the connection to the agent of bundle %d of the lease %s broke: %s; the agent has %v "+
-			"to connect again", e.Bundle, e.Lease, e.Why, link.BrokenFor))
+		a.log.Info(fmt.Sprintf("the connection to %s of the lease %s broke: %s; the agent has %v to connect again",
+			a.named(e.Lease, e.Bundle), e.Lease, e.Why, link.BrokenFor))
 	case link.Resumed:
-		a.log.Info(fmt.Sprintf("the agent of bundle %d of the lease %s has connected again", e.Bundle, e.Lease))
+		a.log.Info(fmt.Sprintf("%s of the lease %s has connected again", a.named(e.Lease, e.Bundle), e.Lease))
 	case link.Leaving:
 		go a.end(e.Lease)
 	case link.Failed:
 		go a.lose(e.Lease, e.Why)
 	case link.Lost:
-		go a.lose(e.Lease, fmt.Sprintf("the agent of its bundle %d is lost: %s", e.Bundle, e.Why))
+		go a.lose(e.Lease, fmt.Sprintf("%s is lost: %s", a.named(e.Lease, e.Bundle), e.Why))
 	}
+}
+
+// named names an agent for the user.
+func (a *agents) named(lease string, bundle int) string {
+	select {
+	case <-a.ready:
+		node, of := a.granter.NodeOf(lease, bundle)
+		return nameOf(node, bundle, of)
+	default: // it is of an earlier host, and this one has no leases yet
+		return nameOf("", bundle, 0)
+	}
+}
+
+// nameOf names an agent by its node, and by its bundle if there are several.
+func nameOf(node string, bundle, of int) string {
+	switch {
+	case node == "":
+		return fmt.Sprintf("the agent of bundle %d", bundle)
+	case of == 1:
+		return "the agent on the node " + node
+	}
+	return fmt.Sprintf("the agent of bundle %d on the node %s", bundle, node)
 }
 
 // own says that there is a granter. Agents of an earlier host may have connected before.

@@ -185,9 +185,9 @@ func (f *Finder) unknown(kind sdk.Kind, name string) error {
 	if p := f.inFolderNamed(kind, name); p != nil {
 		hint = fmt.Sprintf("; the plugin in %s is named %q, as its %s says", p.Path, p.Name, config.ManifestFile)
 	}
-	if name == "optuna" {
-		hint = "; it is beside the program, not in it: plugins/searchers/optuna/README.md of the sources " +
-			"says how to use it"
+	if guide := beside[name]; guide != "" {
+		hint = fmt.Sprintf("; it is beside the program, not in it: %s of the sources (https://%s) says how to use it",
+			guide, sources)
 	}
 	bundled := "none is bundled"
 	if len(bundledNames) > 0 {

@@ -25,6 +25,10 @@ var foreignNames = map[sdk.Kind]map[string]string{
 			"zooptsearch " +
 			"flaml cfo blendsearch",
 	},
+	sdk.KindExecutor: {
+		"batch": "pbs pbspro openpbs torque lsf sge uge gridengine condor htcondor flux qsub bsub",
+		"slurm": "sbatch srun",
+	},
 	sdk.KindScheduler: {
 		"asha": "ashascheduler asynchyperband asynchyperbandscheduler successivehalvingpruner sha successivehalving " +
 			"asyncsuccessivehalving",
@@ -40,6 +44,16 @@ var foreignNames = map[sdk.Kind]map[string]string{
 		"resources":  "resourcechangingscheduler",
 	},
 }
+
+// beside are plugins of tunehost that are not in the program, with the guides that say how to get them.
+var beside = map[string]string{
+	"optuna":     "plugins/searchers/optuna/README.md",
+	"ray":        "docs/RAYCLUSTER.md",
+	"kubernetes": "docs/KUBERNETES.md", "k8s": "docs/KUBERNETES.md",
+}
+
+// sources is where the sources of this program are.
+const sources = "github.com/tunehost/tunehost"
 
 // meant returns the bundled plugin that has this name elsewhere, or "".
 func meant(kind sdk.Kind, name string) string {

@@ -53,6 +53,8 @@ type executor struct {
 	mu      sync.Mutex
 	leases  map[string]*lease
 	adopted bool
+	// vanished are jobs of lost leases of which the system said nothing.
+	vanished []string
 	// apart: nodes do not see the folder, so jobs cannot write their places there.
 	apart bool
 }
@@ -288,11 +290,14 @@ func (e *executor) cancelJob(ctx context.Context, id string) error {
 		return err
 	}
 	o, err := e.run(ctx, e.store.dir, words)
-	if err == nil && o.status != 0 && !e.ended.MatchString(o.all()) {
+	if err == nil && o.status != 0 && !e.saysEnded(o) {
 		err = o.failed(o.exited())
 	}
 	return err
 }
+
+// saysEnded reports whether a command has failed because its job has ended. One that says nothing does not say so.
+func (e *executor) saysEnded(o *output) bool { return !o.blank() && e.ended.MatchString(o.all()) }
 
 // Close implements io.Closer. It releases nothing.
 func (e *executor) Close() error {

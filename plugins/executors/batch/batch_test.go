@@ -117,7 +117,8 @@ func TestFaultsOfStatus(t *testing.T) {
 	d := opened(t, q, map[string]any{"timeout": 1.0})
 	d.must(d.ask(of("a-1")))
 	d.hears("a-1", sdk.LeaseGranted)
-	q.fails("status-rubbish", "status-fails", "status-slow", "cancel-fails", "cancel-rubbish")
+	q.fails("status-rubbish", "status-fails", "status-slow", "status-silent", "status-silent", "status-silent",
+		"cancel-fails", "cancel-rubbish")
 	eventually(t, func() bool {
 		left, _ := os.ReadFile(filepath.Join(q.dir, "faults"))
 		return !strings.Contains(string(left), "status")
@@ -131,6 +132,51 @@ func TestFaultsOfStatus(t *testing.T) {
 	}
 	d.must(d.Adopt(t.Context(), []string{"a-1"})) // it still counts
 	d.hears("a-1", sdk.LeaseGranted)
+}
+
+// A status that prints nothing is not understood, and the message says what to do if it means the end; it counts as the
+// end where the pattern of the system says so. Then the job may run nevertheless, and is cancelled.
+func TestSilentStatus(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, map[string]any{"status": "true {id}", "poll": 0.2})
+	d.must(d.ask(of("a-1")))
+	for !strings.Contains(d.hears("a-1", sdk.LeasePending).Why, `true printed nothing; if it does so for a job that `) {
+		t.Log("the host hears why it waits later")
+	}
+	d.must(d.Release(t.Context(), []string{"a-1"}))
+	d = opened(t, q, map[string]any{"ended": `job_state = F|\A\z`})
+	d.must(d.ask(of("a-2")))
+	d.hears("a-2", sdk.LeaseGranted)
+	q.fails("status-silent", "status-silent")
+	d.hears("a-2", sdk.LeaseLost)
+	eventually(t, func() bool { return q.jobs() == 0 })
+}
+
+// A cancel that fails without a word has not cancelled the job, also where silence of status means its end.
+func TestSilentCancel(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, map[string]any{"ended": `job_state = F|^$`})
+	d.must(d.ask(of("a-1")))
+	d.hears("a-1", sdk.LeaseGranted)
+	q.fails("cancel-mute", "list-mute")
+	if err := d.Release(t.Context(), []string{"a-1"}); err == nil {
+		t.Error("it is said to be released")
+	}
+	if _, err := d.listed(t.Context(), "a-1"); err == nil {
+		t.Error("a list that fails is said to be empty")
+	}
+}
+
+// B-133: a job that ends by itself is a lost lease; the reason names the node on which it was.
+func TestEndsOnANode(t *testing.T) {
+	q := newQueue(t)
+	d := opened(t, q, nil)
+	d.must(d.ask(of("a-1")))
+	node := d.hears("a-1", sdk.LeaseGranted).Bundles[0].Node
+	q.run("cancel", "1.queue")
+	if e := d.hears("a-1", sdk.LeaseLost); e.Why != "job 1.queue on the node "+node+" has ended" {
+		t.Error(e.Why)
+	}
 }
 
 // B-133: a job that ends by itself is a lost lease, with its last words.
@@ -153,10 +199,20 @@ func TestSetupFails(t *testing.T) {
 	q := newQueue(t)
 	d := opened(t, q, map[string]any{"setup": "echo begin\necho no cuda here >&2\nsh -c 'exit 3'\necho end"})
 	d.must(d.ask(of("a-1")))
-	want := "job 1.queue has ended: the setup failed at: sh -c 'exit 3' (exit status 3): no cuda here"
+	want := "job 1.queue has ended: the setup failed at: sh -c 'exit 3' (exit status 3)" + here(t) + ": no cuda here"
 	if e := d.hears("a-1", sdk.LeaseLost); e.Why != want {
 		t.Error(e.Why)
 	}
+}
+
+// here names the node of jobs, which are processes of this machine.
+func here(t *testing.T) string {
+	t.Helper()
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return " on the node " + name
 }
 
 // Each shell says how a setup has failed: bash at which command, others at which line, if all lines are commands of
@@ -164,15 +220,16 @@ func TestSetupFails(t *testing.T) {
 func TestSetupFailsInShells(t *testing.T) {
 	toolchain.Programs(t, "sh", "bash")
 	for setup, want := range map[string][2]string{ // of sh and of bash
-		"true\nfalse\necho unreached": {"the setup failed at: false (exit status 1)"},
-		"echo no licence >&2; exit 3": {"the setup failed at: echo no licence >&2; exit 3 (exit status 3): no licence"},
-		"ls\nno-such-command-at-all x": {"the setup failed at: no-such-command-at-all x (exit status 127): " +
+		"true\nfalse\necho unreached": {"the setup failed at: false (exit status 1)@"},
+		"echo no licence >&2; exit 3": {"the setup failed at: echo no licence >&2; exit 3 (exit status 3)@: " +
+			"no licence"},
+		"ls\nno-such-command-at-all x": {"the setup failed at: no-such-command-at-all x (exit status 127)@: " +
 			"no-such-command-at-all: "},
-		"if true; then\n\tfalse\nfi": {"the setup failed (exit status 1)",
-			"the setup failed at: false (exit status 1)"},
-		"echo hi's": {"the setup failed (exit status 2): Syntax error: Unterminated quoted string",
-			"the setup failed (exit status 2): unexpected EOF while looking for matching `''"},
-		"(\necho hi\n": {"the setup failed (exit status 2): "},
+		"if true; then\n\tfalse\nfi": {"the setup failed (exit status 1)@",
+			"the setup failed at: false (exit status 1)@"},
+		"echo hi's": {"the setup failed (exit status 2)@: Syntax error: Unterminated quoted string",
+			"the setup failed (exit status 2)@: unexpected EOF while looking for matching `''"},
+		"(\necho hi\n": {"the setup failed (exit status 2)@: "},
 	} {
 		for i, shell := range []string{"sh", "bash"} {
 			dir := t.TempDir()
@@ -195,7 +252,7 @@ func TestSetupFailsInShells(t *testing.T) {
 				cmd.Stdin, cmd.Env = strings.NewReader(j.script(nil)), append(os.Environ(), "TMPDIR="+dir)
 				out, err := cmd.CombinedOutput()
 				got, _ := os.ReadFile(told)
-				want := cmp.Or(want[i], want[0])
+				want := strings.ReplaceAll(cmp.Or(want[i], want[0]), ")@", ")"+here(t))
 				if err == nil || !strings.HasPrefix(string(got), want) || !strings.Contains(string(out), want) ||
 					!shared && !strings.HasSuffix(string(got), "|s|agent\n") {
 					t.Errorf("%s, %q: %v, told %q, want %q; printed %s", shell, setup, err, got, want, out)
@@ -218,8 +275,8 @@ func TestSetupExitsInALoginShell(t *testing.T) {
 		}
 	}
 	for setup, want := range map[string]string{
-		"true\nexit 7": "the setup failed at: exit 7 (exit status 7)\n",
-		"if ! test -d /no/such; then\nexit 7\nfi": "the setup failed at: exit 7 (exit status 7)\n",
+		"true\nexit 7": "the setup failed at: exit 7 (exit status 7)" + here(t) + "\n",
+		"if ! test -d /no/such; then\nexit 7\nfi": "the setup failed at: exit 7 (exit status 7)" + here(t) + "\n",
 	} {
 		_ = os.RemoveAll(filepath.Join(dir, "a-1.begun"))
 		j := job{plan: &plan{setup: setup, shell: "/bin/bash"}, dir: dir, lease: "a-1", secret: "s",
@@ -275,13 +332,12 @@ func TestSetupOfSeveralNodes(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), shell)
 			cmd.Stdin, cmd.Env = strings.NewReader(j.script([]string{launch})), append(os.Environ(), "TMPDIR="+dir)
 			out, _ := cmd.CombinedOutput()
-			failed := `the setup failed at: [ "$PMI_RANK" != 1 ] (exit status 1)`
+			failed := `the setup failed at: [ "$PMI_RANK" != 1 ] (exit status 1)` + here(t)
 			want := map[string]string{"told.0": "done||it's secret||agent\n", "told.2": "done||it's secret||agent\n"}
 			if shared {
 				want["a-1.failed"] = failed + "\n"
 			} else {
-				host, _ := os.Hostname()
-				want["told.1"] = "done|" + failed + " on the node " + host + "|it's secret||agent\n"
+				want["told.1"] = "done|" + failed + "|it's secret||agent\n"
 			}
 			for name, text := range want {
 				if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != text {

@@ -78,7 +78,7 @@ func (e *executor) listed(ctx context.Context, name string) (ids []string, err e
 	if err != nil {
 		return nil, err
 	}
-	if o.status != 0 && !e.ended.MatchString(o.all()) {
+	if o.status != 0 && !e.saysEnded(o) {
 		return nil, o.failed(o.exited())
 	}
 	for line := range strings.Lines(o.out) {

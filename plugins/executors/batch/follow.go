@@ -46,6 +46,17 @@ func (e *executor) round() {
 		return
 	}
 	_ = e.withStates(names, func(name, id string, s state, text string) { e.noteState(name, id, s, text) })
+	e.cancelVanished()
+}
+
+// cancelVanished cancels the jobs of leases that are lost because the system said nothing of them: one may run after
+// all. It is tried once; without its lease, such a job ends when it begins, or with its agent.
+func (e *executor) cancelVanished() {
+	e.mu.Lock()
+	ids := e.vanished
+	e.vanished = nil
+	e.mu.Unlock()
+	_ = each(e.ctx, ids, func(id string) error { return e.cancelJob(e.ctx, id) })
 }
 
 // state is the state of a job.
@@ -100,14 +111,24 @@ func (e *executor) ask(ctx context.Context, id string) (state, string) {
 	switch {
 	case err != nil:
 		return unknown, err.Error()
-	case strings.TrimSpace(o.all()) == "" && o.status == 0: // some systems say nothing of a job that has ended
-		return absent, ""
+	case o.blank() && o.status == 0:
+		return e.inSilence(o)
 	}
 	s := e.stateIn(o.all())
 	if s == unknown {
 		return s, o.failed(o.exited()).Error()
 	}
 	return s, o.all()
+}
+
+// inSilence returns the state of a job of which the system says nothing. Some say nothing of a job that has ended, and
+// their pattern ended matches that; others while they begin, and then the job may run.
+func (e *executor) inSilence(o *output) (state, string) {
+	if e.ended.MatchString("") {
+		return absent, ""
+	}
+	return unknown, o.words[0] + ` printed nothing; if it does so for a job that has ended, let the option ended ` +
+		`match that, too: …|\A\z`
 }
 
 // askAll asks for all jobs. Without an answer it returns the reason.
@@ -151,8 +172,7 @@ func (e *executor) stateIn(text string) state {
 	return unknown
 }
 
-// goneAfter is how often in a row a list of jobs must lack one until it has ended: a list may be
-// cut short.
+// goneAfter is how often in a row the system must say nothing of a job until it has ended: a list may be cut short.
 const goneAfter = 2
 
 // noteState notes the state of a lease's job.
@@ -163,10 +183,11 @@ func (e *executor) noteState(name, id string, s state, text string) {
 		e.mu.Unlock()
 		return // it was released meanwhile
 	}
+	vanished := false
 	if s != absent {
 		l.gone = 0
 	} else if l.gone++; l.gone >= goneAfter {
-		s = ended
+		s, vanished = ended, true
 	}
 	e.mu.Unlock()
 	switch s {
@@ -174,13 +195,23 @@ func (e *executor) noteState(name, id string, s state, text string) {
 		if e.swapped(name, l) {
 			return
 		}
-		_ = e.lose(name, e.epitaph(name, id)) // the record is written again with the next change
+		_ = e.lose(name, e.epitaph(name, id, l)) // the record is written again with the next change
+		e.noteVanished(id, vanished)
 	case running:
 		e.runs(name, l, text)
 	case pending:
 		e.waits(name, l, "job "+id+" waits")
 	case unknown:
 		e.waits(name, l, "job "+id+": "+text)
+	}
+}
+
+// noteVanished notes the job of a lost lease for cancelVanished.
+func (e *executor) noteVanished(id string, vanished bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if vanished {
+		e.vanished = append(e.vanished, id)
 	}
 }
 
@@ -194,15 +225,43 @@ func (e *executor) swapped(name string, l *lease) bool {
 	return e.change(func() { l.ID, l.gone = own, 0 }) == nil
 }
 
-// epitaph returns how a job ended.
-func (e *executor) epitaph(name, id string) string {
+// epitaph returns how a job ended, and where.
+func (e *executor) epitaph(name, id string, l *lease) string {
 	if failed := e.store.note(name + failedSuffix); failed != nil {
 		return fmt.Sprintf("job %s has ended: %s", id, oneLine(failed[0]))
 	}
+	said := fmt.Sprintf("job %s%s has ended", id, e.onNodes(name, l))
 	if last := e.store.lastLine(name); last != "" {
-		return fmt.Sprintf("job %s has ended; the last that it printed: %s", id, last)
+		said += "; the last that it printed: " + last
 	}
-	return fmt.Sprintf("job %s has ended", id)
+	return said
+}
+
+// onNodes says on which nodes the job of a lease runs, as far as it is known.
+func (e *executor) onNodes(name string, l *lease) string {
+	var nodes []string
+	add := func(node string) {
+		if !slices.Contains(nodes, node) {
+			nodes = append(nodes, node)
+		}
+	}
+	for i := range l.Bundles {
+		if note := e.store.note(fmt.Sprint(name, placeSuffix, i)); note != nil {
+			add(oneLine(note[0]))
+		}
+	}
+	if len(nodes) == 0 && !e.apart { // else they may be no names of nodes
+		for _, b := range l.Granted {
+			add(b.Node)
+		}
+	}
+	switch len(nodes) {
+	case 0:
+		return ""
+	case 1:
+		return " on the node " + nodes[0]
+	}
+	return " on the nodes " + strings.Join(nodes, ",")
 }
 
 // waits reports why a lease waits, if that is new. An unknown state of a granted lease does

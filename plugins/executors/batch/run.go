@@ -21,8 +21,13 @@ type output struct {
 	status int // 0: it succeeded
 }
 
-// all is everything that it printed.
-func (o *output) all() string { return o.out + "\n" + o.err }
+// all is everything that it printed, without empty lines around it.
+func (o *output) all() string {
+	return strings.Trim(strings.TrimRight(o.out, "\n")+"\n"+o.err, "\n")
+}
+
+// blank reports whether it printed nothing.
+func (o *output) blank() bool { return strings.TrimSpace(o.all()) == "" }
 
 // maxOutput limits the part of a command's output that is kept, and maxSaid the part that messages
 // quote.

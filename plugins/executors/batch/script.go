@@ -97,7 +97,7 @@ func (j *job) setup(b *strings.Builder) {
 	}
 	tell := ":"
 	if j.agent != nil && j.secret != "" {
-		tell = fmt.Sprintf("%s=\"$why on the node $(hostname)\" %s=%s %s=\"${bundle:-0}\" %s agent",
+		tell = fmt.Sprintf("%s=\"$why\" %s=%s %s=\"${bundle:-0}\" %s agent",
 			sdk.AgentFailureVariable, sdk.AgentVariable, quote(j.secret), sdk.AgentBundleVariable,
 			quote(j.agent.Path))
 	}
@@ -118,7 +118,8 @@ const setupScript = `failed() { # STATUS COMMAND
 		sed 's/^[^ ]*: \(eval: \)\{0,1\}\(line \)\{0,1\}[0-9]*: \(eval: \)\{0,1\}//' | cut -c 1-120)
 	command=$2
 	[ "$2" != 'eval "$setup"' ] || command=
-	why="the setup failed${command:+ at: $command} (exit status $1)${last:+: $last}"
+	node=$(hostname 2>/dev/null || uname -n)
+	why="the setup failed${command:+ at: $command} (exit status $1) on the node $node${last:+: $last}"
 	echo "tunehost: $why" >&2
 	rm -f "$said"
 	if [ -d "${lease%/*}" ]; then

@@ -76,7 +76,8 @@ var systems = map[system]texts{
 		ID:      `^\s*(\d+)\.\d+`,
 		Pending: `^\s*[15]\b`,
 		Running: `^\s*[267]\b`,
-		Ended:   `^\s*[34]\b|(?i)couldn't find|not found|no jobs? (?:found|matching)`,
+		// It says nothing of jobs that have left the queue.
+		Ended:   `^\s*[34]\b|(?i)couldn't find|not found|no jobs? (?:found|matching)|\A\z`,
 		Refused: `(?i)submit(?:ting)? (?:is )?not allowed|requirement .*rejected|invalid (?:value|request)`,
 		Hosts:   `^\s*\d\s+(?:\S+@)?(\S+)`,
 	},

@@ -97,7 +97,8 @@ func TestTasks(t *testing.T) {
 	b.sets("1|1_17|th-a-0+|PENDING|Priority|", "3|1_17|th-a-0+|FAILED|NonZeroExitCode|n2")
 	b.looks()
 	b.heard = sorted(b.heard)
-	b.says(queued, "th-a-17 lost: Slurm: FAILED: the job failed; ExitCode 0:15", "th-a-2 granted n1",
+	b.says(queued, "th-a-17 lost: Slurm: FAILED: the job failed; it was on the node n2; "+
+		"ExitCode 0:15", "th-a-2 granted n1",
 		strings.Replace(queued, "-1", "-3", 1))
 	b.must(b.Release(t.Context(), []string{"th-a-1", "th-a-2", "th-a-17"}))
 	b.tasks("1_1 CANCELLED", "1_2 CANCELLED", "1_3 PENDING", "1_17 FAILED")
@@ -133,7 +134,7 @@ func TestTaskIsCancelledWhileItWaits(t *testing.T) {
 	b.sets("2|1_3|th-a-0+|RUNNING|None|n1|NONE|N/A|tunehost:pack:1*1c0g|\n", "")
 	b.looks()
 	b.looks()
-	b.says("th-a-3 granted n1", "th-a-3 lost: Slurm does not know the job 1_3 any more")
+	b.says("th-a-3 granted n1", "th-a-3 lost: Slurm does not know the job 1_3 any more"+on)
 }
 
 // A site may allow no arrays. Single jobs are submitted then, and no more arrays are tried.
@@ -221,7 +222,7 @@ func TestAdoptsTasks(t *testing.T) {
 		"12 CANCELLED")
 	b.heard = sorted(b.heard)
 	b.says("th-a-1 lost: Slurm has no job for this lease", "th-a-1001 granted n1",
-		"th-a-1003 lost: Slurm: COMPLETED: the job ended by itself; ExitCode 0:15",
+		"th-a-1003 lost: Slurm: COMPLETED: the job ended by itself; it was on the node n1; ExitCode 0:15",
 		strings.Replace(queued, "-1", "-1004", 1))
 }
 

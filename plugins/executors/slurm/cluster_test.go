@@ -391,7 +391,8 @@ func testSetup(t *testing.T, c *slurmtest.Cluster) {
 	}
 	p = newClient(t, "th-setup2-", `{"args": ["--exclude=n[4-6]"], "setup": "cd /\ncat no-such-file"}`)
 	p.ask(1, pack, one(1, 0))
-	if e := p.hears(sdk.LeaseLost); !strings.Contains(e.Why, "the setup failed at: cat no-such-file") {
+	if e := p.hears(sdk.LeaseLost); !strings.Contains(e.Why,
+		"the setup failed at: cat no-such-file (exit status 1) on the node n") {
 		t.Error(e.Why)
 	}
 }

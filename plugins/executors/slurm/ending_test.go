@@ -61,7 +61,7 @@ func TestTimeLimit(t *testing.T) {
 	b.sets("RUNNING", "COMPLETING")
 	b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=COMPLETING Reason=TimeLimit\n", 0o755)
 	b.looks()
-	b.says("th-a-1 lost: Slurm: TIMEOUT: the job reached its time limit; Reason TimeLimit")
+	b.says("th-a-1 lost: Slurm: TIMEOUT: the job reached its time limit; it was on the node n1; Reason TimeLimit")
 }
 
 // While Slurm ends a job, its state says no more: the host is told that the lease ends, and hears why it has ended
@@ -87,21 +87,23 @@ func TestCompleting(t *testing.T) {
 	}
 	b.sets("COMPLETING", "CANCELLED")
 	b.looks()
-	b.says("th-a-1 lost: Slurm: CANCELLED: the job was cancelled, by scancel or an administrator")
+	b.says("th-a-1 lost: Slurm: CANCELLED: the job was cancelled, by scancel or an administrator" + on)
 	for _, c := range []struct {
 		exit string
 		late time.Duration
 		want string
 	}{
 		{"0:0", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
-			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it"},
+			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on},
 		// the script of a heterogeneous job is over before its other components are
 		{"0:15", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
-			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it; ExitCode 0:15"},
+			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on +
+			"; ExitCode 0:15"},
 		{"143:0", completingFor, "th-a-1 ending: Slurm ends the job, as when it is cancelled\n" +
-			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it; ExitCode 143:0"},
-		{"1:0", 0, "th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it; " +
-			"ExitCode 1:0"},
+			"th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on +
+			"; ExitCode 143:0"},
+		{"1:0", 0, "th-a-1 lost: Slurm: COMPLETING: the job has ended, and Slurm still cleans up after it" + on +
+			"; ExitCode 1:0"},
 	} {
 		b.write("jobs", "", 0o600)
 		b.must(os.RemoveAll(filepath.Join(b.dir, "id.1")))
@@ -126,7 +128,7 @@ func TestWhoHasCancelled(t *testing.T) {
 		b.runs()
 		b.sets("RUNNING", "CANCELLED")
 		b.looks()
-		b.says("th-a-1 lost: Slurm: CANCELLED: " + c.want + "; ExitCode 0:15")
+		b.says("th-a-1 lost: Slurm: CANCELLED: " + c.want + on + "; ExitCode 0:15")
 	}
 	b := newBench(t)
 	b.write("sacct", "#!/bin/sh\necho 1 >> "+b.dir+"/asked\nexit 1\n", 0o755)
@@ -144,9 +146,9 @@ func TestWhoHasCancelled(t *testing.T) {
 // said of a job that ends because it is released.
 func TestWhyItHasEnded(t *testing.T) {
 	for _, c := range []struct{ state, sacct, want string }{
-		{"CANCELLED", "RUNNING\nCANCELLED by 0", "Slurm: CANCELLED: the job was cancelled by root"},
-		{"CANCELLED", "", "Slurm: CANCELLED: the job was cancelled, by scancel or an administrator"},
-		{"PREEMPTED", "PREEMPTED", "Slurm: PREEMPTED: the job was preempted"},
+		{"CANCELLED", "RUNNING\nCANCELLED by 0", "Slurm: CANCELLED: the job was cancelled by root" + on},
+		{"CANCELLED", "", "Slurm: CANCELLED: the job was cancelled, by scancel or an administrator" + on},
+		{"PREEMPTED", "PREEMPTED", "Slurm: PREEMPTED: the job was preempted" + on},
 	} {
 		b := newBench(t)
 		b.accounting.every = time.Millisecond
@@ -195,7 +197,7 @@ func TestEnds(t *testing.T) {
 	b.says("th-a-1 ending: Slurm has brought the end of the job forward, as for a preemption")
 	b.sets("RUNNING", "PREEMPTED")
 	b.looks()
-	b.says("th-a-1 lost: Slurm: PREEMPTED: the job was preempted; ExitCode 0:15")
+	b.says("th-a-1 lost: Slurm: PREEMPTED: the job was preempted" + on + "; ExitCode 0:15")
 }
 
 // B-132: the preemption of a job without a time limit is known only from its PreemptTime.
@@ -214,6 +216,6 @@ func TestRequeued(t *testing.T) {
 	b.runs()
 	b.sets("RUNNING|None", "PENDING|BeginTime")
 	b.looks()
-	b.says("th-a-1 lost: Slurm has put the job back into its queue: Slurm: BeginTime (its time has not come yet)")
+	b.says("th-a-1 lost: Slurm has put the job back into its queue: Slurm: BeginTime (its time has not come yet)" + on)
 	b.has("th-a-1 CANCELLED")
 }

@@ -197,3 +197,6 @@ func (b *bench) runs() {
 	b.looks()
 	b.says("th-a-1 granted n1")
 }
+
+// on ends the reason of a lost lease of runs.
+const on = "; it was on the node n1"

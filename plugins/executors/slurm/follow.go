@@ -247,7 +247,13 @@ func (e *executor) unknownWhy(l *lease) string {
 	if isTask(l.job) && l.told.Kind == sdk.LeasePending && e.now().Sub(l.waited) < recent {
 		return cancelledWaiting + "; Slurm does not know the task " + l.job + " any more"
 	}
-	return "Slurm does not know the job " + l.job + " any more"
+	return "Slurm does not know the job " + l.job + " any more" + l.wasOn()
+}
+
+// wasOn names the nodes on which a lease was granted.
+func (l *lease) wasOn() string {
+	nodes := slices.Compact(slices.Sorted(slices.Values(l.nodes)))
+	return prefixed("; it was on ", theNodes(strings.Join(nodes, ",")))
 }
 
 // over handles a lease with a component that has ended.
@@ -284,10 +290,10 @@ func (e *executor) over(ctx context.Context, l *lease, jobs []job) {
 // notThere says that the program is not on the nodes of a job that could not say so itself.
 func (e *executor) notThere(nodes string) string {
 	if e.Send {
-		return "the program was not sent to " + nodes
+		return "the program was not sent to " + theNodes(nodes)
 	}
 	return fmt.Sprintf("%s is not on %s: put tunehost where all nodes see it (the option program names its path "+
-		"there), or set send: true", e.programOn(&e.x), nodes)
+		"there), or set send: true", e.programOn(&e.x), theNodes(nodes))
 }
 
 // completingFor is how long a job may be COMPLETING until its lease is lost: as long as Slurm usually lets processes
@@ -327,7 +333,7 @@ func (e *executor) waits(ctx context.Context, l *lease, jobs []job) {
 	switch {
 	case l.told.Kind == sdk.LeaseGranted || l.ending:
 		if e.cancel(ctx, []string{l.job}) == nil {
-			e.lose(l, "Slurm has put the job back into its queue: "+pendingWhy(j))
+			e.lose(l, "Slurm has put the job back into its queue: "+pendingWhy(j)+l.wasOn())
 		}
 	case never(j):
 		if e.cancel(ctx, []string{l.job}) == nil {

@@ -18,14 +18,14 @@ trap : USR1 # notices of the end: the plugin sees the time itself
 @READY@
 export TUNEHOST_AGENT_NODE=${SLURMD_NODENAME-}
 failed() { # STATUS COMMAND: the setup has ended the job
-  local why="the setup failed${2:+ at: $2} (exit status $1)" last
+  local why="the setup failed${2:+ at: $2} (exit status $1) on the node ${SLURMD_NODENAME:-$HOSTNAME}" last
   last=$(tail -n 1 "${here:-$log}" 2>/dev/null |
     sed -E 's/^[^ ]*(slurm_script|bash): (eval: )?line [0-9]+: //' | cut -c 1-300)
   echo "$why${last:+: $last}" >&2
   if [ -z "$away" ] || [ -z "$agent" ]; then return; fi
   if [ -n "$sum" ]; then await "$sum" && agent=$program; fi
   if [ -n "$sockets" ]; then export TUNEHOST_AGENT_SOCKET=${sockets}0/agent; fi
-  export TUNEHOST_AGENT_FAILURE="$why${last:+: $last}; its output is in ${here:-no file} on the node ${SLURMD_NODENAME:-$HOSTNAME}"
+  export TUNEHOST_AGENT_FAILURE="$why${last:+: $last}; its output is in ${here:-no file} there"
   TUNEHOST_AGENT_BUNDLE=0 timeout 90 "$agent" agent
 }
 setup=@SETUP@

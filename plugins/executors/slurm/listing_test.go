@@ -18,7 +18,7 @@ func TestListingsThatFail(t *testing.T) {
 	b.says()
 	b.sets("RUNNING", "NODE_FAIL")
 	b.looks()
-	b.says("th-a-1 lost: Slurm: NODE_FAIL: a node failed; ExitCode 0:15")
+	b.says("th-a-1 lost: Slurm: NODE_FAIL: a node failed; it was on the node n1; ExitCode 0:15")
 	b.must(b.allocate("th-a-2"))
 	b.write("jobs", "", 0o600)
 	b.looks()

@@ -118,14 +118,24 @@ func TestScriptFollowsNoLink(t *testing.T) {
 
 var oneShape = shape{strategy: pack, groups: []group{{1, bundle{cpus: 1}}}}
 
-// B-135: a setup that fails says how, and with what last line. Where the node does not see the host's folder, the
-// agent tells the host, and the output stays on the node.
+// here names the node of a script that runs on this machine.
+func here(t *testing.T) string {
+	t.Helper()
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return " on the node " + name
+}
+
+// B-135: a setup that fails says how, where, and with what last line. Where the node does not see the host's folder,
+// the agent tells the host, and the output stays on the node.
 func TestSetupFails(t *testing.T) {
 	for setup, want := range map[string]string{
-		"echo first\necho last\nfalse":    "the setup failed at: false (exit status 1): last",
-		"echo no licence; exit 3\ntrue":   "the setup failed at: exit 3 (exit status 3): no licence",
-		"no-such-command-at-all --x\nls":  "the setup failed at: no-such-command-at-all --x (exit status 127): ",
-		"f() { echo in f; return 4; }; f": "the setup failed at: return 4 (exit status 4): in f",
+		"echo first\necho last\nfalse":    "the setup failed at: false (exit status 1)@: last",
+		"echo no licence; exit 3\ntrue":   "the setup failed at: exit 3 (exit status 3)@: no licence",
+		"no-such-command-at-all --x\nls":  "the setup failed at: no-such-command-at-all --x (exit status 127)@: ",
+		"f() { echo in f; return 4; }; f": "the setup failed at: return 4 (exit status 4)@: in f",
 	} {
 		dir := t.TempDir()
 		program := filepath.Join(dir, "agent")
@@ -149,6 +159,7 @@ func TestSetupFails(t *testing.T) {
 			}
 			told, err := os.ReadFile(dir + "/told")
 			_ = os.Remove(dir + "/told")
+			want := strings.Replace(want, "@", here(t), 1)
 			if shared {
 				if last := lastWords(dir, "a-1"); err == nil || !strings.HasPrefix(last, want) {
 					t.Errorf("%q, want %q; told %s", last, want, told)
@@ -157,7 +168,7 @@ func TestSetupFails(t *testing.T) {
 			}
 			kept, _ := os.ReadFile(filepath.Join(dir, "a-1.log"))
 			if !strings.HasPrefix(string(told), want) || !strings.Contains(string(kept), want) ||
-				!strings.Contains(string(told), "; its output is in "+dir+"/a-1.log on the node ") ||
+				!strings.Contains(string(told), "; its output is in "+dir+"/a-1.log there|") ||
 				!strings.HasSuffix(string(told), "|/tmp/x.0/agent|0|agent\n") {
 				t.Errorf("told %q, want %q; kept %q", told, want, kept)
 			}
@@ -193,9 +204,9 @@ func TestSetupExitsInALoginShell(t *testing.T) {
 		t.Fatal(err)
 	}
 	for setup, want := range map[string]string{
-		"echo no scratch\ntest -d /no/such || exit 7": "the setup failed at: exit 7 (exit status 7): no scratch",
-		"f() { test -d /no/such || exit 7; }\nf":      "the setup failed at: exit 7 (exit status 7)",
-		"(exit 7)":                                    "the setup failed at: ( exit 7 ) (exit status 7)",
+		"echo no scratch\ntest -d /no/such || exit 7": "the setup failed at: exit 7 (exit status 7)@: no scratch",
+		"f() { test -d /no/such || exit 7; }\nf":      "the setup failed at: exit 7 (exit status 7)@",
+		"(exit 7)":                                    "the setup failed at: ( exit 7 ) (exit status 7)@",
 	} {
 		dir := t.TempDir()
 		if err := os.Mkdir(filepath.Join(dir, logDir), 0o700); err != nil {
@@ -208,7 +219,7 @@ func TestSetupExitsInALoginShell(t *testing.T) {
 		if got := cmd.ProcessState.ExitCode(); got != 7 {
 			t.Errorf("%q: exit status %d", setup, got)
 		}
-		if got := lastWords(dir, "a-1"); got != want {
+		if got, want := lastWords(dir, "a-1"), strings.Replace(want, "@", here(t), 1); got != want {
 			t.Errorf("%q: %q, want %q", setup, got, want)
 		}
 	}
@@ -217,9 +228,9 @@ func TestSetupExitsInALoginShell(t *testing.T) {
 // An open quote or here-document in a setup ends with it: the script of the job is not read as part of it.
 func TestOpenSetup(t *testing.T) {
 	for setup, want := range map[string]string{
-		"echo hi's":                    "(exit status 2): unexpected EOF while looking for matching `''",
-		`echo "hi`:                     "(exit status 2): unexpected EOF while looking for matching `\"'",
-		"}":                            "(exit status 2): syntax error near unexpected token `}'",
+		"echo hi's":                    "(exit status 2)@: unexpected EOF while looking for matching `''",
+		`echo "hi`:                     "(exit status 2)@: unexpected EOF while looking for matching `\"'",
+		"}":                            "(exit status 2)@: syntax error near unexpected token `}'",
 		"cat <<X\nhello\ncat /no/such": "",
 	} {
 		if _, err := read([]byte(fmt.Sprintf("{%q: %q}", "setup", setup))); err == nil ||
@@ -240,7 +251,8 @@ func TestOpenSetup(t *testing.T) {
 		err := cmd.Run()
 		text, _ := os.ReadFile(logPath(dir, "a-1"))
 		if begun, _ := os.ReadFile(told); (want == "") != (err == nil && len(begun) > 0) ||
-			!strings.Contains(lastWords(dir, "a-1"), want) || strings.Contains(string(text), "trap") {
+			!strings.Contains(lastWords(dir, "a-1"), strings.Replace(want, "@", here(t), 1)) ||
+			strings.Contains(string(text), "trap") {
 			t.Errorf("%q: %v, %q; the log is %q", setup, err, begun, text)
 		}
 	}

@@ -150,22 +150,27 @@ func (o *options) inside() bool {
 	return o.Pool == allocation || o.Pool == auto && os.Getenv("SLURM_JOB_ID") != ""
 }
 
-// ownArguments are the arguments of sbatch that this plugin sets, by long and short name, with what a user
-// sets instead.
+// ownArguments are the arguments of sbatch that this plugin sets, by long and short name, with what is
+// said of them.
 var ownArguments = []struct{ long, short, instead string }{
-	{"partition", "p", "the option partition"},
-	{"time", "t", "the option time"},
-	{"signal", "", "the option notice"},
-	{"ntasks", "n", "resources or placement"},
-	{"nodes", "N", "resources or placement"},
-	{"cpus-per-task", "c", "resources"},
-	{"mem", "", "resources"},
-	{"mem-per-cpu", "", "resources"},
-	{"mem-per-gpu", "", "resources"},
-	{"gres", "", "resources, and the option gpu"},
-	{"gpus", "G", "resources, and the option gpu"},
-	{"gpus-per-node", "", "resources, and the option gpu"},
-	{"gpus-per-task", "", "resources, and the option gpu"},
+	{"partition", "p", "set the option partition"},
+	{"time", "t", "set the option time"},
+	{"signal", "", "set the option notice"},
+	{"ntasks", "n", "set resources or placement"},
+	{"nodes", "N", "set resources or placement"},
+	{"cpus-per-task", "c", "set resources"},
+	{"mem", "", "set resources"},
+	{"mem-per-cpu", "", "set resources"},
+	{"mem-per-gpu", "", "set resources"},
+	{"gres", "", "set resources, and the option gpu"},
+	{"gpus", "G", "set resources, and the option gpu"},
+	{"gpus-per-node", "", "set resources, and the option gpu"},
+	{"gpus-per-task", "", "set resources, and the option gpu"},
+	{"output", "o", logged},
+	{"error", "e", logged},
+	{"open-mode", "", logged},
+	{"label", "l", logged},
+	{"pty", "", logged},
 	{"job-name", "J", ""},
 	{"comment", "", ""},
 	{"array", "a", ""},
@@ -182,6 +187,9 @@ var ownArguments = []struct{ long, short, instead string }{
 	{"jobid", "", ""},
 	{"multi-prog", "", ""},
 }
+
+// logged is where the output of jobs is. tunehost reads it there, in an allocation also where bundles are.
+const logged = "tunehost writes what jobs print into .slurm/NAME.log of the experiment's directory"
 
 // checkArgs refuses arguments that this plugin sets itself.
 func (o *options) checkArgs() error {
@@ -201,8 +209,8 @@ func (o *options) checkArgs() error {
 		}
 		for _, m := range ownArguments {
 			if names(a, m.long, m.short) {
-				return option.Wrong("args", a, "other arguments; %s", cmp.Or(prefixed("set ", m.instead),
-					"tunehost sets this one itself"))
+				return option.Wrong("args", a, "other arguments; %s",
+					cmp.Or(m.instead, "tunehost sets this one itself"))
 			}
 		}
 		value = !strings.Contains(a, "=")
@@ -221,7 +229,7 @@ func prefixed(prefix, text string) string {
 func names(arg, long, short string) bool {
 	if name, ok := strings.CutPrefix(arg, "--"); ok {
 		name, _, _ = strings.Cut(name, "=")
-		return name == long || len(name) >= 3 && strings.HasPrefix(long, name) && !slices.Contains(unambiguous, name)
+		return name == long || len(name) >= 2 && strings.HasPrefix(long, name) && !slices.Contains(unambiguous, name)
 	}
 	return short != "" && strings.HasPrefix(arg[1:], short)
 }

@@ -52,6 +52,14 @@ func TestOptions(t *testing.T) {
 			`set the option partition`,
 		`{"args": ["-n4"]}`: `option "args" is "-n4"; allowed: other arguments; ` +
 			`set resources or placement`,
+		`{"args": ["--output=/home/me/my.log"]}`: `option "args" is "--output=/home/me/my.log"; allowed: other ` +
+			`arguments; tunehost writes what jobs print into .slurm/NAME.log of the experiment's directory`,
+		`{"args": ["-omy.log"]}`:    `option "args" is "-omy.log"; allowed: other arguments; tunehost writes`,
+		`{"args": ["--ou=my.log"]}`: `option "args" is "--ou=my.log"; allowed: other arguments; tunehost writes`,
+		`{"args": ["--error=e"]}`:   `option "args" is "--error=e"; allowed: other arguments; tunehost writes`,
+		`{"args": ["-e", "e"]}`:     `option "args" is "-e"; allowed: other arguments; tunehost writes`,
+		`{"args": ["--label"]}`:     `option "args" is "--label"; allowed: other arguments; tunehost writes`,
+		`{"args": ["--exclusive", "--export=ALL", "--oversubscribe", "-L", "a"]}`: "<nil>",
 		`{"args": ["--mem=4G"]}`: `option "args" is "--mem=4G"; allowed: other arguments; set resources`,
 		`{"partition": "a b"}`:   `option "partition" is "a b"; allowed: letters`,
 		`{"gpu": "-x"}`:          `option "gpu" is "-x"; `,

@@ -118,6 +118,9 @@ func lostWhy(j *job, fields map[string]string, last string) string {
 	if meaning := ended[state]; meaning != "" {
 		why += ": " + meaning
 	}
+	if on := theNodes(j.nodes); !strings.Contains(last, on) { // a line of its script names its node
+		why += "; it was on " + on
+	}
 	for _, name := range []string{"Reason", "ExitCode", "AdminComment", "SystemComment"} {
 		value := fields[name]
 		if value == "" || value == "None" || value == "(null)" || value == "0:0" || value == "NonZeroExitCode" {
@@ -129,6 +132,17 @@ func lostWhy(j *job, fields map[string]string, last string) string {
 		why += "; its last words: " + last
 	}
 	return why
+}
+
+// theNodes names the nodes of a job, as Slurm writes them; "": it has none.
+func theNodes(nodes string) string {
+	switch {
+	case nodes == "":
+		return ""
+	case strings.ContainsAny(nodes, ",["):
+		return "the nodes " + nodes
+	}
+	return "the node " + nodes
 }
 
 // never has the reasons for which a job waits until an administrator or another request changes

@@ -149,3 +149,31 @@ func await(t *testing.T, what string, is func() bool) {
 		}
 	}
 }
+
+// B-133: an allocation that is cancelled before its end is over, whichever way srun says so: nothing was wrong with the
+// request, and the next lease waits in vain, so that the host can end.
+func TestAllocationIsCancelled(t *testing.T) {
+	for _, says := range []string{
+		"srun: error: Slurm job 7 has expired\nsrun: Check SLURM_JOB_ID environment variable. Expired or invalid job 7",
+		"srun: error: Unable to confirm allocation for job 7: Invalid job id specified\n" +
+			"srun: Check SLURM_JOB_ID environment variable. Expired or invalid job 7",
+		"srun: error: Unable to create step for job 7: Job/step already completing or completed",
+	} {
+		e, heard := stepThatEnds(t, "#!/bin/sh\necho "+quote(says)+" >&2; exit 1\n", "")
+		if len(*heard) != 1 || (*heard)[0].Kind != sdk.LeaseLost ||
+			!strings.HasPrefix((*heard)[0].Why, "the allocation has ended: srun: ") {
+			t.Fatalf("%s: %+v", says, *heard)
+		}
+		e.mu.Unlock()
+		err := e.Allocate(t.Context(), []sdk.LeaseRequest{{Lease: "th-2", Bundles: []sdk.LeaseBundle{nil}}})
+		e.mu.Lock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.look()
+		const want = "the allocation has ended; tunehost resume in the next one continues"
+		if x := (*heard)[len(*heard)-1]; x.Kind != sdk.LeasePending || x.Why != want || x.Until.After(time.Now()) {
+			t.Errorf("%+v", x)
+		}
+	}
+}

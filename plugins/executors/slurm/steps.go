@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tunehost/tunehost/internal/lazily"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
@@ -447,16 +448,20 @@ func (e *steps) holdBack(l *step) {
 	case e.start(l.request) == nil:
 		return // in its place
 	}
-	why := "the allocation ends"
-	if !e.until.IsZero() {
-		why += " at " + e.until.Format(time.TimeOnly)
-	}
-	until := e.until
-	if until.IsZero() { // only srun has said that it is over
-		until = e.now()
-	}
+	why, until := e.ending()
 	e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Until: until,
 		Why: why + "; tunehost resume in the next one continues"})
+}
+
+// ending says that the allocation ends or has ended, and when.
+func (e *steps) ending() (why string, at time.Time) {
+	switch {
+	case e.over: // possibly before its time, as when somebody cancels it
+		return "the allocation has ended", e.now()
+	case e.until.IsZero(): // it has got more time, and the srun that was told to end has not ended yet
+		return "the allocation ends", e.now()
+	}
+	return "the allocation ends at " + e.until.Format(time.TimeOnly), e.until
 }
 
 // unsent gives a lease up to whose nodes the program cannot be sent.
@@ -474,15 +479,11 @@ func (e *steps) unsent(lease, why string) {
 	delete(e.leases, lease)
 }
 
-// allocationOver reports whether srun says that there is no allocation any more.
-func allocationOver(words string) bool {
-	for _, says := range []string{"already completing or completed", "Invalid job id", "Job has expired"} {
-		if strings.Contains(words, says) {
-			return true
-		}
-	}
-	return false
-}
+// allocationOver reports whether srun says that there is no allocation any more: it names the job in some messages.
+func allocationOver(words string) bool { return expired().MatchString(words) }
+
+var expired = lazily.Regexp(`already completing or completed|Invalid job id|Expired or invalid job|` +
+	`[Jj]ob ([0-9+]+ )?has (expired|been revoked)`)
 
 func (e *steps) report(l *step, event sdk.LeaseEvent) {
 	event.Lease, event.Why = l.name, oneLine(event.Why)

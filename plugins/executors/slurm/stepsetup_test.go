@@ -13,20 +13,27 @@ import (
 // endsAs returns what the host hears of a step in an allocation whose srun is a script.
 func endsAs(t *testing.T, srun, setup string) sdk.LeaseEvent {
 	t.Helper()
+	_, heard := stepThatEnds(t, srun, setup)
+	if len(*heard) != 1 {
+		t.Fatalf("%+v", *heard)
+	}
+	return (*heard)[0]
+}
+
+// stepThatEnds has the lease th-1 whose srun is a script, which has ended, and what the host hears.
+func stepThatEnds(t *testing.T, srun, setup string) (e *steps, heard *[]sdk.LeaseEvent) {
+	t.Helper()
 	allocated(t, 300, 5000)
 	bin, _, _ := strings.Cut(os.Getenv("PATH"), ":")
 	if err := os.WriteFile(filepath.Join(bin, "srun"), []byte(srun), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("SLURMD_NODENAME", "n7")
-	e, told := withStep(t, setup)
+	e, heard = withStep(t, setup)
 	pid := e.leases["th-1"].pid
 	await(t, "the end of srun", func() bool { _, err := os.Stat(fmt.Sprint("/proc/", pid)); return err != nil })
 	e.look()
-	if len(*told) != 1 {
-		t.Fatalf("%+v", *told)
-	}
-	return (*told)[0]
+	return e, heard
 }
 
 // runsStep is an srun whose only task runs at once.

@@ -111,9 +111,9 @@ func TestNeverStarts(t *testing.T) {
 // has that said for it: which program, on which node, and what to do.
 func TestProgramIsNotThere(t *testing.T) {
 	for send, want := range map[bool]string{
-		false: "/no/tunehost is not on n1: put tunehost where all nodes see it (the option program names its path " +
-			"there), or set send: true",
-		true: "the program was not sent to n1",
+		false: "/no/tunehost is not on the node n1: put tunehost where all nodes see it (the option program names " +
+			"its path there), or set send: true",
+		true: "the program was not sent to the node n1",
 	} {
 		b := newBench(t)
 		b.runs()
@@ -129,7 +129,7 @@ func TestProgramIsNotThere(t *testing.T) {
 	b.write("scontrol", "#!/bin/sh\necho JobId=1 JobState=FAILED Reason=None ExitCode=127:0\n", 0o755)
 	b.sets("RUNNING", "FAILED")
 	b.looks() // a login file, such as one with exec zsh, has this status too
-	b.says("th-a-1 lost: Slurm: FAILED: the job failed; ExitCode 127:0")
+	b.says("th-a-1 lost: Slurm: FAILED: the job failed" + on + "; ExitCode 127:0")
 }
 
 // A limit of each job is no limit that fewer jobs or waiting cure.
