@@ -171,7 +171,7 @@ func (s *State) CurrentStatus() Status {
 		x.Best = &Ranked{Trial: s.Trial(best.no), Value: best.value, Scope: Last,
 			MeanOf: s.meanOf(best.no, x.Objective)}
 	} else {
-		x.NoBest = NoValue(m, x.Objective.Metric)
+		x.NoBest = noValue(m, x.Objective.Metric)
 	}
 	if x.NotFinite = s.standing.unranked.text(m); x.NotFinite == "" && !best.ok {
 		x.NotFinite = NonFinite(m)
