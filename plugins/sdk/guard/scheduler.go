@@ -17,7 +17,9 @@ type Scheduler struct {
 // OpenScheduler opens a scheduler, from a snapshot if it is not empty.
 func OpenScheduler(p sdk.SchedulerPlugin, problem sdk.Problem, opts, snapshot []byte) (*Scheduler, error) {
 	s := &Scheduler{}
-	err := s.open(problem, snapshot, func() (sdk.Scheduler, sdk.Traits, error) { return p.Open(problem, options(opts)) })
+	err := s.open(problem, snapshot, func() (sdk.Scheduler, sdk.Traits, error) {
+		return p.Open(problem, options(opts))
+	})
 	return s, err
 }
 

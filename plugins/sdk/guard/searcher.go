@@ -18,7 +18,9 @@ type Searcher struct {
 // OpenSearcher opens a searcher, from a snapshot if it is not empty.
 func OpenSearcher(p sdk.SearcherPlugin, problem sdk.Problem, opts, snapshot []byte) (*Searcher, error) {
 	s := &Searcher{}
-	err := s.open(problem, snapshot, func() (sdk.Searcher, sdk.Traits, error) { return p.Open(problem, options(opts)) })
+	err := s.open(problem, snapshot, func() (sdk.Searcher, sdk.Traits, error) {
+		return p.Open(problem, options(opts))
+	})
 	return s, err
 }
 
