@@ -370,7 +370,7 @@ func brief(results []train.Event) string {
 
 // results returns the first n results of a trial.
 func (s *subject) results(n int, change func(*sdk.Trial)) ([]train.Event, error) {
-	c, run, err := s.fresh(nil, saving)
+	c, run, err := s.fresh(change, saving)
 	if err != nil {
 		return nil, err
 	}
