@@ -106,12 +106,9 @@ func (s *subject) openFor(w searcherPlan, needs []need[promises]) (*searcherHost
 }
 
 func (s *subject) prepare(w searcherPlan) (*searcherHost, error) {
-	p, err := problem(w.Space)
+	p, err := problemOf(w.Space, w.Objectives)
 	if err != nil {
 		return nil, err
-	}
-	for i := 1; i < w.Objectives; i++ {
-		p.Objectives = append(p.Objectives, sdk.Objective{Metric: fmt.Sprintf("loss%d", i), Mode: sdk.Min})
 	}
 	if w.Planned {
 		p.Trials = w.Trials

@@ -140,8 +140,8 @@ func (c *trainableHost) checkEnough(t *story, n int) error {
 }
 
 // saver begins a trial of a trainable that saves and reads its first n results.
-func (s *subject) saver(n int, change func(*sdk.Trial)) (c *trainableHost, run uint64, t story, err error) {
-	if c, run, err = s.fresh(change, saving); err != nil {
+func (s *subject) saver(n int) (c *trainableHost, run uint64, t story, err error) {
+	if c, run, err = s.fresh(nil, saving); err != nil {
 		return c, run, t, err
 	}
 	t, err = c.watch(run, n)
@@ -153,7 +153,7 @@ func (s *subject) saver(n int, change func(*sdk.Trial)) (c *trainableHost, run u
 
 // saves checks that a checkpoint is of the last result, and the trial continues.
 func saves(s *subject, w training) error {
-	c, run, t, err := s.saver(w.Results, nil)
+	c, run, t, err := s.saver(w.Results)
 	if err != nil {
 		return err
 	}
@@ -237,24 +237,29 @@ func (c *trainableHost) untilDone(run uint64, most int) (t story, err error) {
 	return t, inapplicable(fmt.Sprintf("none of its first %d results is its last", most))
 }
 
+// midway begins a trial and reads its first n results, none of which may be its end.
+func (s *subject) midway(n int) (c *trainableHost, run uint64, err error) {
+	if c, run, err = s.fresh(nil); err != nil {
+		return c, run, err
+	}
+	t, err := c.watch(run, n)
+	if err == nil && t.ended {
+		err = t.tooFewResults(n)
+	}
+	return c, run, err
+}
+
 // stops checks that a trial that is told to stop ends without another result.
 func stops(s *subject, w training) error {
-	c, run, err := s.fresh(nil)
+	c, run, err := s.midway(w.Results)
 	if err != nil {
 		return err
-	}
-	t, err := c.watch(run, w.Results)
-	if err != nil {
-		return err
-	}
-	if t.ended {
-		return t.tooFewResults(w.Results)
 	}
 	return c.stop(run, "")
 }
 
 func stopsSaving(s *subject, w training) error {
-	c, run, _, err := s.saver(w.Results, nil)
+	c, run, _, err := s.saver(w.Results)
 	if err != nil {
 		return err
 	}
@@ -319,16 +324,9 @@ func stopsTwice(s *subject, w training) error {
 
 // kills checks that KILL ends a trial whatever it is doing.
 func kills(s *subject, w training) error {
-	c, run, err := s.fresh(nil)
+	c, run, err := s.midway(w.Results)
 	if err != nil {
 		return err
-	}
-	t, err := c.watch(run, w.Results)
-	if err != nil {
-		return err
-	}
-	if t.ended {
-		return t.tooFewResults(w.Results)
 	}
 	if err := c.send(train.Command{Kind: train.Kill, Run: run}); err != nil {
 		return err
@@ -391,7 +389,7 @@ func (s *subject) results(n int, change func(*sdk.Trial)) ([]train.Event, error)
 
 // interrupted saves a trial after n results, and returns the next n, reported by another process.
 func (s *subject) interrupted(n int) ([]train.Event, error) {
-	c, run, t, err := s.saver(n, nil)
+	c, run, t, err := s.saver(n)
 	if err != nil {
 		return nil, err
 	}
@@ -414,7 +412,7 @@ func restoresCount(s *subject, w training) error {
 		return err
 	}
 	want := iterations(whole, 0)[w.Results]
-	c, run, t, err := s.saver(w.Results, nil)
+	c, run, t, err := s.saver(w.Results)
 	if err != nil {
 		return err
 	}

@@ -165,3 +165,12 @@ func problem(name string) (sdk.Problem, error) {
 		Space: s, Objectives: []sdk.Objective{{Metric: "loss", Mode: sdk.Min}}, Seed: hash(uint64(len(name))),
 	}, err
 }
+
+// problemOf returns the problem in a space with so many objectives, at least one: loss, loss1, loss2 and so on.
+func problemOf(space string, objectives int) (sdk.Problem, error) {
+	p, err := problem(space)
+	for i := 1; i < objectives; i++ {
+		p.Objectives = append(p.Objectives, sdk.Objective{Metric: fmt.Sprintf("loss%d", i), Mode: sdk.Min})
+	}
+	return p, err
+}

@@ -45,16 +45,7 @@ result.jsonl beside the metrics: true and false, a list or a quoted string of JS
 				return err
 			}
 			m.Iteration, m.Checkpoint = iteration, checkpoint
-			c, err := channel.Dial(a.env["TUNEHOST_CHANNEL"])
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			decision, err := c.Send(m)
-			if err == nil {
-				a.say("%s", decision)
-			}
-			return err
+			return a.reportResult(m)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write a page of experiments to `FILE`, which ends in .html")
@@ -63,6 +54,20 @@ result.jsonl beside the metrics: true and false, a list or a quoted string of JS
 	cmd.Flags().Uint64Var(&iteration, "iteration", 0,
 		"the `NUMBER` of the iteration, from 1 (default: the host counts)")
 	return cmd
+}
+
+// reportResult sends a result to the trial's trainable, and prints the decision.
+func (a *app) reportResult(m channel.Message) error {
+	c, err := channel.Dial(a.env["TUNEHOST_CHANNEL"])
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	decision, err := c.Send(m)
+	if err == nil {
+		a.say("%s", decision)
+	}
+	return err
 }
 
 // messageOf reads NAME=VALUE pairs: numbers are metrics, other values are kept beside them.

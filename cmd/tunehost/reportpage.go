@@ -18,7 +18,7 @@ func (a *app) reportPage(dirs []string, file string) error {
 		return usage("report: -o %s: the ending must be .html", file)
 	}
 	for _, dir := range dirs {
-		if err := servable("report", dir, false); err != nil {
+		if err := servable(dir, false); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ func siteFlags(flags *pflag.FlagSet, site *serve.Site) {
 // them.
 func (a *app) serve(site serve.Site, folders []string, later bool) error {
 	for _, dir := range folders {
-		if err := servable("serve", dir, later); err != nil {
+		if err := servable(dir, later); err != nil {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func (a *app) serve(site serve.Site, folders []string, later bool) error {
 }
 
 // servable refuses a path that cannot hold experiments.
-func servable(command, dir string, later bool) error {
+func servable(dir string, later bool) error {
 	if mirror.IsURL(dir) {
 		return asUsage(serve.CheckStorage(dir))
 	}

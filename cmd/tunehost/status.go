@@ -42,54 +42,88 @@ func (a *app) statusCommand() *cobra.Command {
 }
 
 func (a *app) writeStatus(w io.Writer, s *view.Status, note string, ownPlugins bool) error {
-	head := statusHead(s)
-	t := &table{}
+	var t statusTable
 	t.column("", false)
 	t.column("", false)
-	add := func(name, text string) { t.rows = append(t.rows, []string{name, text}) }
-	add("trials", counts(s))
-	if len(s.Resources) > 0 {
-		var parts []string
-		for _, u := range s.Resources {
-			parts = append(parts, u.String())
-		}
-		add("resources", strings.Join(parts, ", "))
-	}
+	t.add("trials", counts(s))
+	t.add("resources", resources(s)...)
 	if s.Leases != nil {
-		add("leases", s.Leases.String())
+		t.add("leases", s.Leases.String())
 	}
-	for i, late := range s.Overdue {
-		add([]string{"overdue", ""}[i], fmt.Sprintf("%s %s has not answered for %s", late.Kind, late.Name,
-			seconds(late.Seconds)))
+	t.add("overdue", overdue(s)...)
+	t.add("waiting", nonEmpty(s.Waiting)...)
+	t.add("time", elapsed(s))
+	t.add("best", nonEmpty(bestSoFar(s))...)
+	if note != s.NoBest {
+		t.add("note", nonEmpty(note)...)
 	}
-	if s.Waiting != "" {
-		add("waiting", s.Waiting)
-	}
-	add("time", elapsed(s))
-	switch {
-	case s.Front > 0:
-		add("best", fmt.Sprintf("%s that no other beats; `tunehost best` lists them", plural(s.Front, "trial")))
-	case s.Several:
-	case s.Best != nil:
-		add("best", fmt.Sprintf("%s %s: %s", s.Objective.Metric, number(s.Best.Value), rankedTitle(s.Best)))
-	case s.Reported:
-		add("best", s.NoBest)
-	}
-	if note != "" && note != s.NoBest {
-		add("note", note)
-	}
-	for i, x := range s.Pending {
-		add([]string{"pending", ""}[min(i, 1)], fmt.Sprintf("%s: %s -> %s, when the experiment is resumed",
-			clean(x.Key), orNone(x.Old), orNone(x.New)))
-	}
-	add("files", s.Dir)
-	for i, next := range nextSteps(s, ownPlugins) {
-		add([]string{"next", ""}[min(i, 1)], next)
-	}
-	if _, err := fmt.Fprintln(w, a.bold(head)); err != nil {
+	t.add("pending", pending(s)...)
+	t.add("files", s.Dir)
+	t.add("next", nextSteps(s, ownPlugins)...)
+	if _, err := fmt.Fprintln(w, a.bold(statusHead(s))); err != nil {
 		return err
 	}
 	return t.write(w, 0, a.bold) // paths are for copying: never cut
+}
+
+// statusTable has a name and a text in each row.
+type statusTable struct{ table }
+
+// add adds rows, of which only the first has the name.
+func (t *statusTable) add(name string, texts ...string) {
+	for _, text := range texts {
+		t.rows = append(t.rows, []string{name, text})
+		name = ""
+	}
+}
+
+// nonEmpty returns the text, unless it is empty.
+func nonEmpty(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// resources returns one line, or none.
+func resources(s *view.Status) []string {
+	var parts []string
+	for _, u := range s.Resources {
+		parts = append(parts, u.String())
+	}
+	return nonEmpty(strings.Join(parts, ", "))
+}
+
+// overdue returns a line for each plugin that does not answer.
+func overdue(s *view.Status) (lines []string) {
+	for _, late := range s.Overdue {
+		lines = append(lines, fmt.Sprintf("%s %s has not answered for %s", late.Kind, late.Name, seconds(late.Seconds)))
+	}
+	return lines
+}
+
+// bestSoFar describes the best trial, or the number of those in the Pareto front; "" before the first result.
+func bestSoFar(s *view.Status) string {
+	switch {
+	case s.Front > 0:
+		return fmt.Sprintf("%s that no other beats; `tunehost best` lists them", plural(s.Front, "trial"))
+	case s.Several:
+		return ""
+	case s.Best != nil:
+		return fmt.Sprintf("%s %s: %s", s.Objective.Metric, number(s.Best.Value), rankedTitle(s.Best))
+	case s.Reported:
+		return s.NoBest
+	}
+	return ""
+}
+
+// pending returns a line for each setting that the next host will apply.
+func pending(s *view.Status) (lines []string) {
+	for _, x := range s.Pending {
+		lines = append(lines, fmt.Sprintf("%s: %s -> %s, when the experiment is resumed", clean(x.Key), orNone(x.Old),
+			orNone(x.New)))
+	}
+	return lines
 }
 
 // elapsed is the time that the experiment has run, and what is left of it.
@@ -153,6 +187,28 @@ func raise(limits []view.Limit) (command, more string) {
 	return command, strings.Join(gives, " and ")
 }
 
+// continues names the command that continues an experiment whose budgets are not used up, and what happens then; "":
+// there is none.
+func continues(s *view.Status, dir string, ownPlugins bool) string {
+	failed := s.State == core.Failed.String()
+	switch {
+	case s.Unmet():
+		return "`tunehost run FILE` continues, once " + unmet(s)
+	case s.State == view.Interrupted, failed:
+		next := view.Resumer(s.Manual, dir) + " continues"
+		if from := s.Restarts(); from != "" {
+			next += "; what ran " + from
+		}
+		if ownPlugins && failed {
+			next += "; with --accept-plugins once a plugin is repaired"
+		}
+		return next
+	case s.Resumable:
+		return view.Resumer(s.Manual, dir) + " continues with further trials" + s.OnceChanged()
+	}
+	return ""
+}
+
 // nextSteps returns the commands that continue the experiment.
 func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 	if s.State != view.Running && s.Waiting != "" {
@@ -160,24 +216,11 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 	}
 	raised, more := raise(s.UsedUp())
 	dir := untrusted.Word(s.Dir)
-	if raised != "" && s.State != view.Running && hasMore(s) {
-		list = append(list, "`"+raised+"` continues, with "+more)
-	}
 	switch {
-	case raised != "":
-	case s.Unmet():
-		list = append(list, "`tunehost run FILE` continues, once "+unmet(s))
-	case s.State == view.Interrupted, s.State == core.Failed.String():
-		next := view.Resumer(s.Manual, dir) + " continues"
-		if from := s.Restarts(); from != "" {
-			next += "; what ran " + from
-		}
-		if ownPlugins && s.State == core.Failed.String() {
-			next += "; with --accept-plugins once a plugin is repaired"
-		}
-		list = append(list, next)
-	case s.Resumable:
-		list = append(list, view.Resumer(s.Manual, dir)+" continues with further trials"+s.OnceChanged())
+	case raised == "":
+		list = nonEmpty(continues(s, dir, ownPlugins))
+	case s.State != view.Running && hasMore(s):
+		list = append(list, "`"+raised+"` continues, with "+more)
 	}
 	if n := s.Counts[core.Running]; n > 0 && s.State != view.Interrupted && s.State != view.Running {
 		list = append(list, fmt.Sprintf(

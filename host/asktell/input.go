@@ -45,12 +45,12 @@ func (in *Input) read(lines *channel.Lines) {
 }
 
 // Next returns the next line; io.EOF after the last, and
-// [ErrLong] for one that is too long.
+// errLong for one that is too long.
 func (in *Input) Next(ctx context.Context) ([]byte, error) {
 	select {
 	case l := <-in.lines:
 		if l.cut {
-			return nil, ErrLong
+			return nil, errLong
 		}
 		return l.text, l.err
 	case <-ctx.Done():
@@ -61,5 +61,5 @@ func (in *Input) Next(ctx context.Context) ([]byte, error) {
 // Close stops reading; a read that waits for the caller ends with its input.
 func (in *Input) Close() { close(in.stop) }
 
-// ErrLong is the error of a line that is too long; the next one can be read.
-var ErrLong = fmt.Errorf("the line is longer than %d bytes", channel.MaxLineBytes)
+// errLong is the error of a line that is too long; the next one can be read.
+var errLong = fmt.Errorf("the line is longer than %d bytes", channel.MaxLineBytes)

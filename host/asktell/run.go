@@ -57,7 +57,7 @@ func firstLine(ctx context.Context, in *Input) (name string, source []byte, err 
 	switch {
 	case errors.Is(err, io.EOF):
 		err = usererror.Errorf("there is no experiment: with -, the first line is one, as JSON")
-	case errors.Is(err, ErrLong):
+	case errors.Is(err, errLong):
 		err = usererror.Errorf("the experiment in the first line: %w", err)
 	}
 	return "stdin", source, err

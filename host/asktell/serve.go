@@ -31,7 +31,7 @@ func Serve(ctx context.Context, in *Input, w io.Writer, h Handler) error {
 		if err == io.EOF {
 			return nil
 		}
-		if err != nil && err != ErrLong {
+		if err != nil && err != errLong {
 			return err
 		}
 		answer, err := handle(ctx, text, err, h)

@@ -32,7 +32,7 @@ func (e *Experiment) Adopt(params []byte, seed uint64) ([]byte, error) {
 
 func (e *Experiment) sameConstants(v any) error {
 	for _, c := range e.Constants {
-		x, ok := Lookup(v, c.Name)
+		x, ok := lookup(v, c.Name)
 		if !ok {
 			return fmt.Errorf("it has no parameter %q", c.Name)
 		}
@@ -47,7 +47,7 @@ func (e *Experiment) sameConstants(v any) error {
 // none.
 func (e *Experiment) adoptOne(v any, i int) (float64, error) {
 	param := &e.Space.Params[i]
-	x, ok := Lookup(v, param.Name)
+	x, ok := lookup(v, param.Name)
 	if was, known := e.was[param.Name]; !ok && known {
 		return was, nil
 	}

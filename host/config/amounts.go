@@ -24,7 +24,7 @@ type ComputedAmount struct {
 func (a *ComputedAmount) of(params any) (string, error) {
 	known := map[string]any{}
 	for _, name := range a.Program.Uses() {
-		if v, ok := Lookup(params, name); ok {
+		if v, ok := lookup(params, name); ok {
 			known[name] = v
 		}
 	}

@@ -289,7 +289,7 @@ func (b *builder) schedulers(n *node) {
 
 // executor reads the executor, and the host's own keys among its options.
 func (b *builder) executor(n *node) {
-	b.e.Idle, b.e.HostGrace = DefaultIdle, DefaultHostGrace
+	b.e.Idle, b.e.HostGrace = defaultIdle, defaultHostGrace
 	if d, ok := durationOf(n.get("idle")); ok {
 		b.e.Idle = d
 	}

@@ -21,7 +21,7 @@ func (b *builder) ending() {
 	b.e.Budget = Budget{TrialsFailed: f.integer("trials_failed"), Plateau: b.plateau(n.get("plateau"))}
 	b.e.Budget.Time, _ = durationOf(n.get("time"))
 	if when := n.get("when"); when != nil {
-		b.e.Budget.When = b.program(when, &expr.Scope{Vars: BudgetVars}, expr.Bool)
+		b.e.Budget.When = b.program(when, &expr.Scope{Vars: budgetVars}, expr.Bool)
 	}
 }
 

@@ -320,9 +320,9 @@ var (
 	StopVars = map[string]expr.Type{"iteration": expr.Int, "time": expr.Float,
 		"training_iteration": expr.Int, "time_total_s": expr.Float,
 		"iterations_since_restore": expr.Int, "time_since_restore": expr.Float}
-	// BudgetVars: time is the experiment's running time in seconds, trials is the number of trials that
+	// budgetVars: time is the experiment's running time in seconds, trials is the number of trials that
 	// ended, best is the best value of the first objective.
-	BudgetVars = map[string]expr.Type{"time": expr.Float, "trials": expr.Int, "trials_failed": expr.Int,
+	budgetVars = map[string]expr.Type{"time": expr.Float, "trials": expr.Int, "trials_failed": expr.Int,
 		"results": expr.Int, "best": expr.Float}
 	// TrialVars are the variables of `trials --where`.
 	TrialVars = map[string]expr.Type{"trial": expr.Text, "number": expr.Int, "state": expr.Text, "iteration": expr.Int,
@@ -390,13 +390,13 @@ type Leasing struct {
 // LocalExecutor is the executor that is this machine, and no plugin.
 const LocalExecutor = "local"
 
-// DefaultIdle is how long a lease that no trial uses is kept, where the file does not say.
-const DefaultIdle = 30 * time.Second
+// defaultIdle is how long a lease that no trial uses is kept, where the file does not say.
+const defaultIdle = 30 * time.Second
 
-// DefaultHostGrace is how long agents and leases wait for a host that has died, where the file does not
+// defaultHostGrace is how long agents and leases wait for a host that has died, where the file does not
 // say. Shorter than minHostGrace is no time in which a host can be missed.
 const (
-	DefaultHostGrace = 10 * time.Minute
+	defaultHostGrace = 10 * time.Minute
 	minHostGrace     = 5 * time.Second
 )
 

@@ -195,9 +195,9 @@ var hostKeys = []struct {
 	shape      shape
 	standard   any
 }{
-	{"idle", "how long a lease that no trial uses is kept for the next one", duration, DefaultIdle.String()},
+	{"idle", "how long a lease that no trial uses is kept for the next one", duration, defaultIdle.String()},
 	{"host_grace", "how long agents and leases wait for a host that has died, at least 5s", grace,
-		DefaultHostGrace.String()},
+		defaultHostGrace.String()},
 	{"host_address", "the name or address, or host:port, by which nodes of the cluster reach this host; the host's " +
 		"own addresses are tried as well", address, nil},
 	{"upload", "files and folders, relative to this file and in its folder, that are sent to nodes that do not have " +

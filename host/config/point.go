@@ -17,7 +17,7 @@ func PointOf(s *space.Space, params []byte) (space.Point, error) {
 	p := make(space.Point, len(s.Params))
 	for i := range p {
 		p[i] = math.NaN()
-		if x, ok := Lookup(v, s.Params[i].Name); ok {
+		if x, ok := lookup(v, s.Params[i].Name); ok {
 			if p[i], err = coordinate(&s.Params[i], x); err != nil {
 				return nil, err
 			}

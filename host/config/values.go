@@ -27,7 +27,7 @@ func (e *Experiment) Values(params []byte) map[string]any {
 		return values
 	}
 	look := func(name string) {
-		if x, ok := Lookup(v, name); ok {
+		if x, ok := lookup(v, name); ok {
 			values[name] = x
 		}
 	}
@@ -43,8 +43,8 @@ func (e *Experiment) Values(params []byte) map[string]any {
 	return values
 }
 
-// Lookup follows the parts of a full name in nested maps.
-func Lookup(v any, name string) (any, bool) {
+// lookup follows the parts of a full name in nested maps.
+func lookup(v any, name string) (any, bool) {
 	for {
 		group, ok := v.(map[string]any)
 		if !ok {

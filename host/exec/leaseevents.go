@@ -37,22 +37,17 @@ func (g *Granter) listen(p plugin.Executor) error {
 // and repeated events.
 func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 	id, ok := g.id(e.Lease)
-	l := g.leases[id]
-	why := untrusted.Ends(e.Why, maxText)
-	if ok && l == nil && e.Kind == sdk.LeaseLost && g.left[id] {
-		delete(g.left, id)
-		g.tellGone(id, nil, "was taken away", why)
-	}
-	if !ok || l == nil {
+	if !ok {
 		return nil
 	}
-	if l.state == releasing {
-		if l.awaited && e.Kind == sdk.LeaseLost {
-			g.tellEnd(id, l, why)
-			g.drop(id)
-			g.forget(id)
-			g.progressed()
-		}
+	l := g.leases[id]
+	why := untrusted.Ends(e.Why, maxText)
+	switch {
+	case l == nil:
+		g.unknown(id, e.Kind, why)
+		return nil
+	case l.state == releasing:
+		g.released(id, l, e.Kind, why)
 		return nil
 	}
 	l.heard = true
@@ -72,26 +67,49 @@ func (g *Granter) eventsOf(e *sdk.LeaseEvent) []core.Event {
 		g.forget(id)
 		return []core.Event{&core.LeaseRefused{Lease: id, Why: l.refusal(why)}}
 	case sdk.LeaseLost:
-		if l.state == asking && (l.again || !l.calling) {
-			l.heard = false
-			return nil // it was not requested before the plugin failed, and is requested again
-		}
-		g.tellEnd(id, l, why)
-		never := (!l.granted || l.joining != nil) && !l.adopted && g.again(why)
-		g.drop(id)
-		l.stopJoining()
-		g.forget(id)
-		if l.again && !l.granted {
-			// The event may be from before the second request.
-			g.leases[id] = &lease{state: releasing, asked: true}
-		}
-		if never {
-			return []core.Event{&core.LeaseRefused{Lease: id, Why: fmt.Sprintf("no trial could start since this host "+
-				"began, and %d leases in a row ended in the same way: %s", hopelessInARow, why)}}
-		}
-		return []core.Event{&core.LeaseLost{Lease: id, Why: why}}
+		return g.lost(id, l, why)
 	}
 	return nil
+}
+
+// unknown processes an event of a lease that is not in use. g.mu is held.
+func (g *Granter) unknown(id core.LeaseID, kind sdk.LeaseEventKind, why string) {
+	if kind == sdk.LeaseLost && g.left[id] {
+		delete(g.left, id)
+		g.tellGone(id, nil, "was taken away", why)
+	}
+}
+
+// released processes an event of a lease that is being released. g.mu is held.
+func (g *Granter) released(id core.LeaseID, l *lease, kind sdk.LeaseEventKind, why string) {
+	if l.awaited && kind == sdk.LeaseLost {
+		g.tellEnd(id, l, why)
+		g.drop(id)
+		g.forget(id)
+		g.progressed()
+	}
+}
+
+// lost returns the event for a lease that was taken away. g.mu is held.
+func (g *Granter) lost(id core.LeaseID, l *lease, why string) []core.Event {
+	if l.state == asking && (l.again || !l.calling) {
+		l.heard = false
+		return nil // it was not requested before the plugin failed, and is requested again
+	}
+	g.tellEnd(id, l, why)
+	never := (!l.granted || l.joining != nil) && !l.adopted && g.again(why)
+	g.drop(id)
+	l.stopJoining()
+	g.forget(id)
+	if l.again && !l.granted {
+		// The event may be from before the second request.
+		g.leases[id] = &lease{state: releasing, asked: true}
+	}
+	if never {
+		return []core.Event{&core.LeaseRefused{Lease: id, Why: fmt.Sprintf("no trial could start since this host "+
+			"began, and %d leases in a row ended in the same way: %s", hopelessInARow, why)}}
+	}
+	return []core.Event{&core.LeaseLost{Lease: id, Why: why}}
 }
 
 // refusal adds the request to the engine's words, if they do not have it: they often say only that something is wrong.

@@ -12,22 +12,22 @@ import (
 )
 
 // MaxFailures failures end the supervision (B-077): at the same call over any time, or at any calls
-// within FailureWindow.
+// within failureWindow.
 const (
 	MaxFailures   = 3
-	FailureWindow = time.Minute
+	failureWindow = time.Minute
 )
 
 // RecentFailures has the times of the last failures of a plugin.
 type RecentFailures struct{ at []time.Time }
 
-// TooMany records a failure and reports whether that makes [MaxFailures] within [FailureWindow].
+// TooMany records a failure and reports whether that makes [MaxFailures] within failureWindow.
 func (s *RecentFailures) TooMany(now time.Time) bool {
 	s.at = append(s.at, now)
 	if len(s.at) > MaxFailures {
 		s.at = s.at[1:]
 	}
-	return len(s.at) == MaxFailures && now.Sub(s.at[0]) < FailureWindow
+	return len(s.at) == MaxFailures && now.Sub(s.at[0]) < failureWindow
 }
 
 // History sends earlier events of the plugin again, in order and in batches: those with
@@ -69,7 +69,7 @@ type Supervision struct {
 // of its log.
 type GaveUpError struct {
 	Name string
-	// SameCall says that it failed repeatedly at one call, not within FailureWindow.
+	// SameCall says that it failed repeatedly at one call, not within failureWindow.
 	SameCall bool
 	// AtOnce says that it was not restarted, because the same call would fail again.
 	AtOnce bool
@@ -82,7 +82,7 @@ func (e *GaveUpError) Error() string {
 	if e.AtOnce {
 		return e.Last.Error()
 	}
-	when := "within " + FailureWindow.String()
+	when := "within " + failureWindow.String()
 	if e.SameCall {
 		when = "at the same call"
 	}
@@ -322,7 +322,7 @@ type keptSearcher struct{ kept[Searcher] }
 
 // SuperviseSearcher opens a searcher that is restarted, with its history, when it crashes, hangs or gives
 // an invalid answer; the failed call is repeated. One goroutine at a time may call its methods. After
-// [MaxFailures] failures at one call, or within [FailureWindow], a call returns a *[GaveUpError].
+// [MaxFailures] failures at one call, or within failureWindow, a call returns a *[GaveUpError].
 func SuperviseSearcher(ctx context.Context, s Supervision,
 	open func(ctx context.Context, snapshot []byte) (Searcher, error)) (Searcher, error) {
 	k := &keptSearcher{kept[Searcher]{

@@ -73,7 +73,7 @@ func escaped(s string, strange func(rune) bool) string {
 }
 
 // Rate limits how many bytes a second a source may write to the log, and counts the refusals. The zero
-// value lets Allowed through at once.
+// value lets allowed through at once.
 type Rate struct {
 	used    float64
 	at      time.Time
@@ -81,16 +81,16 @@ type Rate struct {
 	said    bool
 }
 
-// Allowed is the rate, in bytes a second.
-const Allowed = 1 << 20
+// allowed is the rate, in bytes a second.
+const allowed = 1 << 20
 
 // Take reports whether n more bytes may be written now.
 func (r *Rate) Take(n int, now time.Time) bool {
 	if !r.at.IsZero() {
-		r.used = max(0, r.used-now.Sub(r.at).Seconds()*Allowed)
+		r.used = max(0, r.used-now.Sub(r.at).Seconds()*allowed)
 	}
 	r.at = now
-	if r.used+float64(n) > Allowed {
+	if r.used+float64(n) > allowed {
 		r.dropped++
 		return false
 	}

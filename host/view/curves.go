@@ -55,12 +55,12 @@ func (e *Experiment) LearningCurves(q CurvesQuery) (x LearningCurves, err error)
 	if err != nil {
 		return x, err
 	}
-	return x, e.recall(func(s *State, p *Past) (err error) {
+	return x, e.recall(func(s *State, p *Past) error {
 		if err := s.checkMetric(q.Metric); err != nil {
 			return err
 		}
-		x, err = s.learningCurves(p, q, wanted)
-		return err
+		x = s.learningCurves(p, q, wanted)
+		return nil
 	})
 }
 
@@ -80,7 +80,7 @@ func (e *Experiment) wantedBy(where string) (map[core.TrialNo]bool, error) {
 	return wanted, nil
 }
 
-func (s *State) learningCurves(p *Past, q CurvesQuery, wanted map[core.TrialNo]bool) (LearningCurves, error) {
+func (s *State) learningCurves(p *Past, q CurvesQuery, wanted map[core.TrialNo]bool) LearningCurves {
 	x := LearningCurves{Metric: cmp.Or(q.Metric, s.Objectives()[0].Metric), Best: s.only()}
 	o := core.Objective{Metric: x.Metric, Mode: s.modeOf(x.Metric)}
 	if s.isObjective(x.Metric) {
@@ -93,7 +93,7 @@ func (s *State) learningCurves(p *Past, q CurvesQuery, wanted map[core.TrialNo]b
 	for _, no := range some {
 		x.Trials = append(x.Trials, s.learningCurve(p, no, s.Machine.Metric(x.Metric), q.Points))
 	}
-	return x, nil
+	return x
 }
 
 // withValues returns the trials that have reported a metric.

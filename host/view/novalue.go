@@ -10,13 +10,13 @@ import (
 
 // NoValue says why no trial has a finite value of a metric; "" means the (first) objective's.
 func (e *Experiment) NoValue(metric string) (text string, err error) {
-	err = e.source.Look(func(s *State) { text = NoValue(s.Machine, cmp.Or(metric, e.Objectives()[0].Metric)) })
+	err = e.source.Look(func(s *State) { text = noValue(s.Machine, cmp.Or(metric, e.Objectives()[0].Metric)) })
 	return text, err
 }
 
-// NoValue says why no trial of a machine has a finite value of a metric: nothing was reported, or
+// noValue says why no trial of a machine has a finite value of a metric: nothing was reported, or
 // nothing comparable (B-015).
-func NoValue(m *core.Machine, metric string) string {
+func noValue(m *core.Machine, metric string) string {
 	if _, runs := m.Runs(0); runs > 1 && m.Metric(metric) != 0 {
 		return "no suggestion has a finite mean of " + metric + " over its runs yet"
 	}

@@ -13,8 +13,8 @@ type Past struct {
 	lineage *lineageBuilder
 }
 
-// NewPast returns the past of an experiment of which nothing was read.
-func NewPast() *Past { return &Past{course.New(), newLineageBuilder()} }
+// newPast returns the past of an experiment of which nothing was read.
+func newPast() *Past { return &Past{course.New(), newLineageBuilder()} }
 
 func (p *Past) after(s *State, x *history.Step) {
 	p.Course.After(x)
@@ -39,7 +39,7 @@ func (e *Experiment) recall(f func(*State, *Past) error) (err error) {
 		failed := r.Recall(func(s *State, p *Past) { err = f(s, p) })
 		return errors.Join(failed, err)
 	}
-	p := NewPast()
+	p := newPast()
 	var last *State
 	walked := e.walk(func(s *State, x *history.Step) error {
 		p.after(s, x)

@@ -280,7 +280,7 @@ func (d *directory) forget() {
 	if d.feed != nil {
 		d.feed.End()
 	}
-	d.feed, d.events, d.past = nil, nil, NewPast()
+	d.feed, d.events, d.past = nil, nil, newPast()
 }
 
 // Look implements Source.

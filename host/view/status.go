@@ -1,7 +1,6 @@
 package view
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -172,7 +171,7 @@ func (s *State) CurrentStatus() Status {
 		x.Best = &Ranked{Trial: s.Trial(best.no), Value: best.value, Scope: Last,
 			MeanOf: s.meanOf(best.no, x.Objective)}
 	} else {
-		x.NoBest = NoValue(m, x.Objective.Metric)
+		x.NoBest = noValue(m, x.Objective.Metric)
 	}
 	if x.NotFinite = s.standing.unranked.text(m); x.NotFinite == "" && !best.ok {
 		x.NotFinite = NonFinite(m)
@@ -211,46 +210,6 @@ func (s *Status) Fates() string {
 	return strings.Join(parts, ", ")
 }
 
-// Begun counts the trials that have begun and not ended: they run, or wait to run again.
-type Begun struct {
-	Trials    int
-	Resumable int // those of them that have a checkpoint to continue from
-}
-
-func begunTrials(m *core.Machine) (x Begun) {
-	left := m.Count(core.Running) + m.Count(core.Pending)
-	for no := core.TrialNo(m.Trials()); no > 0 && left > 0; no-- {
-		state := m.State(no - 1)
-		if state != core.Running && state != core.Pending {
-			continue
-		}
-		left--
-		if state == core.Pending && m.View(no-1).Attempt == 0 {
-			continue
-		}
-		x.Trials++
-		if len(m.Checkpoints(no-1)) > 0 {
-			x.Resumable++
-		}
-	}
-	return x
-}
-
-// Restarts describes how the started trials continue when the experiment is resumed; "" if there are none.
-func (s *Status) Restarts() string {
-	switch {
-	case s.Begun.Trials == 0:
-		return ""
-	case s.Manual: // its worker keeps what it has learned
-		return "continues after its last recorded iteration"
-	case s.Begun.Resumable == 0:
-		return "starts from the beginning: it has no checkpoint"
-	case s.Begun.Resumable < s.Begun.Trials:
-		return "starts from its last checkpoint, or from the beginning if it has none"
-	}
-	return "starts from its last checkpoint"
-}
-
 // markInterrupted sets the state of an experiment whose host is gone before the end: it is interrupted, unless
 // it was ending for good, since then nothing in it continues.
 func (s *Status) markInterrupted() {
@@ -277,76 +236,10 @@ func (e *Experiment) State() (state string, err error) {
 	return state, err
 }
 
-// Resumable reports whether no host runs the experiment, and one would have something to do.
-func (e *Experiment) Resumable() (bool, error) {
-	state, err := e.State()
-	if err != nil {
-		return false, err
-	}
-	return e.resumable(state)
-}
-
-func (e *Experiment) resumable(state string) (yes bool, err error) {
-	if state == Running {
-		return false, nil
-	}
-	failed := e.source.Look(func(s *State) { yes = s.continues() })
-	if yes || failed != nil {
-		return yes, failed
-	}
-	return e.Extended()
-}
-
-// continues reports whether the next host continues, with the settings that the last one had. One that has used up its
-// time or its failures ends at once.
-func (s *State) continues() bool {
-	m := s.Machine
-	outcome, _ := m.Outcome()
-	b := s.Config.Budget
-	spent := b.Time > 0 && m.Counted() >= int64(b.Time) ||
-		b.TrialsFailed > 0 && m.Count(core.Errored) >= int(b.TrialsFailed)
-	return m.GoesOn() && !(spent && outcome == core.Finished)
-}
-
-// Extended reports whether more trials were asked for than the last host knew of, and its searcher has more points.
-func (e *Experiment) Extended() (yes bool, err error) {
-	failed := e.source.Look(func(s *State) {
-		was, now := s.Machine.Spec().Trials, s.Config.Trials
-		yes = now != was && (now < 0 || now > was)
-		if !yes {
-			yes, err = s.moreTrials()
-		}
-		yes = yes && !s.Machine.SearchedOut()
-	})
-	return yes, errors.Join(failed, err)
-}
-
 // Manual reports whether workers train its trials.
 func (e *Experiment) Manual() (yes bool) {
 	err := e.source.Look(func(s *State) { yes = s.Machine.Spec().Manual })
 	return yes && err == nil
-}
-
-// Resumer is what resumes an experiment, for messages: the command, with its directory as the user types it,
-// or what has workers.
-func Resumer(manual bool, dir string) string {
-	if manual {
-		return "`tunehost serve` or `tunehost asktell`"
-	}
-	return "`tunehost resume " + dir + "`"
-}
-
-// Retrier says what runs a failed trial of an experiment again that no host runs. A worker asks for one of its own.
-func Retrier(manual bool, dir string, no core.TrialNo, fresh bool) string {
-	flag := ""
-	if fresh {
-		flag = " --fresh"
-	}
-	if manual {
-		return fmt.Sprintf("Retry in the dashboard of `tunehost serve` hands the trial out again, and so does "+
-			"`tunehost retry %s %d%s` while `tunehost asktell` has the experiment", dir, no, flag)
-	}
-	return fmt.Sprintf("`tunehost resume %s --retry %d%s` runs the trial again", dir, no, flag)
 }
 
 // LookAt calls f with its machine, which f only reads.
@@ -378,33 +271,41 @@ func (e *Experiment) Status(now time.Time) (x Status, err error) {
 	}
 	x.Resumable = x.Resumable && !leaving
 	if x.State != Running {
-		x.WasRunning = x.Counts[core.Running]
-		failed := e.source.Look(func(s *State) {
-			x.Leases.left(s)
-			x.Pending, err = s.pending()
-		})
-		if err := errors.Join(failed, err); err != nil {
+		if err := e.rest(&x); err != nil {
 			return x, err
 		}
 	}
+	return x, e.rank(&x)
+}
+
+// rest replaces what only a running host has: trials that run, and resources in use.
+func (e *Experiment) rest(x *Status) (err error) {
+	x.WasRunning = x.Counts[core.Running]
 	for i := range x.Resources {
-		if x.State != Running {
-			x.Resources[i].Used = resource.Amount{}
-		}
+		x.Resources[i].Used = resource.Amount{}
 	}
+	failed := e.source.Look(func(s *State) {
+		x.Leases.left(s)
+		x.Pending, err = s.pending()
+	})
+	return errors.Join(failed, err)
+}
+
+// rank adds the size of the Pareto front, or the best trial as `tunehost best` has it.
+func (e *Experiment) rank(x *Status) error {
 	if x.Several {
 		all, err := e.candidates(e.Objectives(), Last)
 		x.Front = len(frontOf(all))
-		return x, err
+		return err
 	}
-	if x.Best != nil {
-		best, ok, err := e.Best(Query{})
-		if ok {
-			x.Best = &best
-		}
-		return x, err
+	if x.Best == nil {
+		return nil
 	}
-	return x, nil
+	best, ok, err := e.Best(Query{})
+	if ok {
+		x.Best = &best
+	}
+	return err
 }
 
 // noted adds what the host has noted beside the record. It reports whether the host of an experiment that has ended
@@ -442,135 +343,9 @@ func (e *Experiment) Leaving(state string, now time.Time) string {
 	return e.Dir.Leaving(now)
 }
 
-// OutOfTime reports whether an experiment has used up its time budget: to continue it needs a larger
-// one.
-func (s *Status) OutOfTime() bool { return s.Budget > 0 && s.Elapsed-s.Uncounted >= s.Budget }
-
-// OutOfFailures reports whether as many trials are in ERROR as the experiment allows: to continue it needs a larger
-// limit, unless they run again.
-func (s *Status) OutOfFailures() bool { return s.Failures > 0 && s.Counts[core.Errored] >= s.Failures }
-
-// Limit is a budget that is used up.
-type Limit struct {
-	// Key is its key in the file, Name what it is called, More what a larger one gives.
-	Key, Name, More string
-	// Failed: it limits failed trials, which no longer count when they run again.
-	Failed bool
-}
-
-// Set is what raises it on the command line.
-func (l Limit) Set() string { return l.Key + "=LIMIT" }
-
-// UsedUp are the budgets that must be larger before anything continues.
-func (s *Status) UsedUp() (list []Limit) {
-	if s.OutOfTime() {
-		list = append(list, Limit{Key: "budget.time", Name: "time budget", More: "more time"})
-	}
-	if s.OutOfFailures() {
-		list = append(list, Limit{"budget.trials_failed", "budget of failed trials", "a higher limit of failed trials",
-			true})
-	}
-	return list
-}
-
-// HeldBudget is the key of the budget that has ended the experiment, and holds again when it continues: budget.when or
-// budget.plateau; "" for another end. The budgets of time and of failures are [Status.UsedUp].
-func (s *Status) HeldBudget() string {
-	switch s.Cause.Kind {
-	case core.CauseBudgetExpression:
-		return "budget.when"
-	case core.CauseBudgetPlateau:
-		return "budget.plateau"
-	}
-	return ""
-}
-
-// OnceChanged says that a budget that has ended the experiment must be changed before it continues; "": none must.
-func (s *Status) OnceChanged() string {
-	if key := s.HeldBudget(); key != "" {
-		return ", once " + key + " is changed: as it is, it ends the experiment again"
-	}
-	return ""
-}
-
 // Unmet reports whether the experiment has failed because no node can ever meet the request of its trials: it
 // fails again unless the request or the nodes change.
 func (s *Status) Unmet() bool { return s.State == core.Failed.String() && Unmet(s.Cause) }
 
 // Unmet reports whether something failed because no node can ever meet a request.
 func Unmet(why core.Cause) bool { return why.Is(core.CauseLeaseRefused) || why.Is(core.CauseNeverFits) }
-
-// statusJSON is the shape that `status --json` promises; fields are added, never renamed.
-type statusJSON struct {
-	Name      string               `json:"name"`
-	State     string               `json:"state"`
-	Reason    *string              `json:"reason"`
-	Cause     *causeJSON           `json:"cause"`
-	Counts    map[string]int       `json:"counts"`
-	Unstarted int                  `json:"never_started"`
-	Paused    bool                 `json:"paused"`
-	Ending    *string              `json:"ending"`
-	Planned   int64                `json:"planned"`
-	Exhausted bool                 `json:"exhausted,omitempty"`
-	Best      *Ranked              `json:"best"`
-	Front     int                  `json:"front,omitempty"`
-	Resources map[string]usageJSON `json:"resources"`
-	Elapsed   float64              `json:"elapsed_s"`
-	// Left is there while there is an estimate.
-	Left *float64 `json:"left_s,omitempty"`
-	Dir  string   `json:"dir"`
-	Host string   `json:"host,omitempty"`
-	externalJSON
-}
-
-// externalJSON is the shape of External.
-type externalJSON struct {
-	Early int `json:"stopped_early"`
-	// NotFinite says how many trials have ended with a value of an objective that is NaN or infinite.
-	NotFinite string `json:"not_finite,omitempty"`
-	// WasRunning is there while no host runs the experiment.
-	WasRunning int       `json:"was_running,omitempty"`
-	Leases     *Leases   `json:"leases,omitempty"`
-	Overdue    []Overdue `json:"overdue,omitempty"`
-	Entries    uint64    `json:"entries"`
-	Resumable  bool      `json:"resumable"`
-	Restarts   string    `json:"restarts,omitempty"`
-	Added      int64     `json:"added,omitempty"`
-	Pending    []Pending `json:"pending,omitempty"`
-	Waiting    string    `json:"waiting,omitempty"`
-	OnHold     bool      `json:"on_hold,omitempty"`
-	ByWorkers  bool      `json:"by_workers,omitempty"`
-	// Unsteerable is the reason, and only in the answers of a server.
-	Unsteerable string `json:"unsteerable,omitempty"`
-}
-
-type usageJSON struct {
-	Used  resource.Amount `json:"used"`
-	Total resource.Amount `json:"total"`
-}
-
-// MarshalJSON writes the stable shape of `status --json`.
-func (s Status) MarshalJSON() ([]byte, error) {
-	counts := map[string]int{}
-	for state, n := range s.Counts {
-		counts[state.String()] = n
-	}
-	best := s.Best
-	if s.Several {
-		best = nil // the front replaces the best trial
-	}
-	restarts := ""
-	if s.State == Interrupted {
-		restarts = s.Restarts()
-	}
-	resources := map[string]usageJSON{}
-	for _, u := range s.Resources {
-		resources[u.Name] = usageJSON{u.Used, u.Total}
-	}
-	return json.Marshal(statusJSON{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted,
-		s.Paused, orNull(s.Ending), s.Planned, s.Exhausted && s.Made < s.Planned, best, s.Front, resources,
-		s.Elapsed.Seconds(), s.Left.orNull(), s.Dir, s.Host,
-		externalJSON{s.StoppedEarly, s.NotFinite, s.WasRunning, s.Leases, s.Overdue,
-			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting, s.OnHold,
-			s.Manual, s.Unsteerable}})
-}

@@ -45,8 +45,8 @@ func Receive(r io.Reader, folder string, said func(bytes int64)) (bytes int64, e
 			return x.bytes, nil
 		case f.Kind != message.Item:
 			return x.bytes, unexpected(f.Kind)
-		case entries == MaxEntries:
-			return x.bytes, fmt.Errorf("there are more than %d files and folders", MaxEntries)
+		case entries == maxEntries:
+			return x.bytes, fmt.Errorf("there are more than %d files and folders", maxEntries)
 		}
 		if err := x.entry(f.Content, said); err != nil {
 			return x.bytes, err

@@ -15,8 +15,8 @@ import (
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
-// MaxEntries is the largest number of files and folders of a tree.
-const MaxEntries = 200_000
+// maxEntries is the largest number of files and folders of a tree.
+const maxEntries = 200_000
 
 // Entry begins a file or a folder.
 type Entry struct {
@@ -72,8 +72,8 @@ func (s *sender) entry(path, folder string, d fs.DirEntry) error {
 	if err != nil {
 		return err
 	}
-	if s.entries++; s.entries > MaxEntries {
-		return fmt.Errorf("%s has more than %d files and folders", folder, MaxEntries)
+	if s.entries++; s.entries > maxEntries {
+		return fmt.Errorf("%s has more than %d files and folders", folder, maxEntries)
 	}
 	switch {
 	case d.IsDir():

@@ -113,8 +113,8 @@ func (c *collector) one(at string, d fs.DirEntry) error {
 	if err != nil || rel == "." {
 		return err
 	}
-	if len(c.files) >= MaxFiles {
-		return fmt.Errorf("there are more than %d files and folders", MaxFiles)
+	if len(c.files) >= maxFiles {
+		return fmt.Errorf("there are more than %d files and folders", maxFiles)
 	}
 	f := File{Path: filepath.ToSlash(rel), Dir: d.IsDir()}
 	switch {

@@ -31,7 +31,7 @@ type remembered struct {
 // Remember returns the memory that is kept in a file.
 func Remember(path string) *Memory { return &Memory{path: path} }
 
-// maxMemory is larger than the file of a tree of MaxFiles, in bytes.
+// maxMemory is larger than the file of a tree of maxFiles, in bytes.
 const maxMemory = 1 << 30
 
 // Changes returns the files of a tree that are not as they were when it was first uploaded, the first time for each.

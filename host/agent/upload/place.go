@@ -33,7 +33,7 @@ func Read(r io.Reader, root string) (Tree, error) {
 			return t, err
 		case f.Kind == message.End:
 			return t, nil
-		case f.Kind != message.Item || len(t.Files) >= MaxFiles:
+		case f.Kind != message.Item || len(t.Files) >= maxFiles:
 			return t, unexpected(f.Kind)
 		}
 		buffer = f.Content

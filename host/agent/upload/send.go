@@ -60,7 +60,7 @@ func readWanted(r io.Reader, paths map[string]*File) (wanted []*File, err error)
 			return nil, message.RefusalFrom(f.Content)
 		case f.Kind == message.End:
 			return wanted, nil
-		case f.Kind != message.Item || len(wanted) > MaxFiles:
+		case f.Kind != message.Item || len(wanted) > maxFiles:
 			return nil, unexpected(f.Kind)
 		}
 		buffer = f.Content

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// MaxFiles is the largest number of files, folders and links of a tree.
-const MaxFiles = 100_000
+// maxFiles is the largest number of files, folders and links of a tree.
+const maxFiles = 100_000
 
 // Tree is a part of a folder of the host.
 type Tree struct {

@@ -129,7 +129,7 @@ func (p *Program) evalError(err error) error {
 func (p *Program) line() string { return line(p.source) }
 
 func line(source string) string {
-	return Brief(strings.Join(strings.Fields(source), " "), maxSaidRunes)
+	return brief(strings.Join(strings.Fields(source), " "), maxSaidRunes)
 }
 
 // compiled is an expression with its names resolved and its types checked.
@@ -195,7 +195,7 @@ func (s *Scope) hiddenType(hidden string) *cel.Type {
 	switch kind + ":" {
 	case paramPrefix:
 		i := slices.IndexFunc(s.Params, func(p space.Param) bool { return p.Name == name })
-		return ParamType(&s.Params[i]).cel()
+		return paramType(&s.Params[i]).cel()
 	case constPrefix:
 		return typeOf(s.Constants[name]).cel()
 	case varPrefix:
@@ -334,7 +334,7 @@ var (
 )
 
 // readable turns the evaluator's message into one for users. It may repeat a part of the expression.
-func readable(msg string) string { return Brief(plain(msg), maxSaidRunes) }
+func readable(msg string) string { return brief(plain(msg), maxSaidRunes) }
 
 func plain(msg string) string {
 	msg = strings.ReplaceAll(hiddenPattern().ReplaceAllString(msg, "$1"), "\n", " ")

@@ -302,11 +302,11 @@ func dotted(name string) string { return strings.ReplaceAll(name, "/", ".") }
 
 // Quote shows text that a user wrote, shortened if it is long.
 func Quote(text string) string {
-	return strconv.Quote(Brief(text, 60))
+	return strconv.Quote(brief(text, 60))
 }
 
-// Brief returns the beginning of a text that has more than so many characters, for messages.
-func Brief(text string, most int) string {
+// brief returns the beginning of a text that has more than so many characters, for messages.
+func brief(text string, most int) string {
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"
 	}

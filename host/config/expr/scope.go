@@ -99,8 +99,8 @@ func (s *Scope) names() []string {
 	return append(all, s.Computed...)
 }
 
-// ParamType returns the type of a parameter's values.
-func ParamType(p *space.Param) Type {
+// paramType returns the type of a parameter's values.
+func paramType(p *space.Param) Type {
 	switch p.Kind {
 	case space.Int:
 		return Int

@@ -89,7 +89,7 @@ func looked(e *config.Experiment, cell uint64, alone bool) space.Point {
 		return drawn(e, cell)
 	}
 	draw := seeds.For(0, seeds.Suggestion, cell)
-	p := e.Space.Complete(GridPoint(e.Space, cell), e.Space.Draw(space.NewRand(draw)))
+	p := e.Space.Complete(gridPoint(e.Space, cell), e.Space.Draw(space.NewRand(draw)))
 	if !e.Space.Holds(p) {
 		return nil
 	}
@@ -134,7 +134,7 @@ func possible(e *config.Experiment, list []uint64) (found []uint64) {
 
 // drawn returns a point with a combination, or nil if none is found.
 func drawn(e *config.Experiment, cell uint64) space.Point {
-	given := GridPoint(e.Space, cell)
+	given := gridPoint(e.Space, cell)
 	for try := range draws(e) {
 		draw := seeds.Again(seeds.For(0, seeds.Suggestion, cell), try)
 		p, err := e.Space.SampleGiven(space.NewRand(draw), given)
@@ -178,11 +178,11 @@ func isAlone(s *space.Space) bool {
 func (c *cells) point(at uint64) space.Point {
 	switch {
 	case !c.some:
-		return GridPoint(c.s, at)
+		return gridPoint(c.s, at)
 	case c.size == 0:
 		return nil
 	}
-	return GridPoint(c.s, c.list[at%c.size])
+	return gridPoint(c.s, c.list[at%c.size])
 }
 
 // place returns the place of the combination of a point that has a value for each axis of the grid; false: it has none.

@@ -29,9 +29,9 @@ func Times(a, b int64) int64 {
 	return a * b
 }
 
-// GridPoint returns the grid point of the index-th suggestion: the last axis changes fastest. It is
+// gridPoint returns the grid point of the index-th suggestion: the last axis changes fastest. It is
 // nil without grid axes.
-func GridPoint(s *space.Space, index uint64) space.Point {
+func gridPoint(s *space.Space, index uint64) space.Point {
 	if GridSize(s) == 1 && !hasGrid(s) {
 		return nil
 	}
@@ -46,7 +46,7 @@ func GridPoint(s *space.Space, index uint64) space.Point {
 	return p
 }
 
-// gridIndex is the inverse of [GridPoint], for the first walk over the grid.
+// gridIndex is the inverse of gridPoint, for the first walk over the grid.
 func gridIndex(s *space.Space, p space.Point) (index uint64) {
 	for i := range s.Params {
 		if s.Params[i].Grid {

@@ -130,7 +130,7 @@ func (p *Plan) placeInList(given space.Point) space.Point {
 	p.taken = append(p.taken, at+p.runs[at]*p.cells.size)
 	p.runs[at]++
 	whole := slices.Clone(given)
-	for i, x := range GridPoint(s, p.cells.list[at]) {
+	for i, x := range gridPoint(s, p.cells.list[at]) {
 		if math.IsNaN(whole[i]) {
 			whole[i] = x
 		}

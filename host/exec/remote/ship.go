@@ -26,7 +26,7 @@ type Uploads struct {
 	Base   string
 	Upload []string
 	Skip   string
-	// Large is called with trees of more than [LargeUpload] bytes. It may be nil.
+	// Large is called with trees of more than 1 GiB. It may be nil.
 	Large func(tree string, bytes int64)
 	// Sent is called each time that a process starts on a node that does not see Base, with the files
 	// that the node has. It may be nil.
@@ -37,8 +37,8 @@ type Uploads struct {
 	first  map[core.LeaseID][]string // where the first bundles of leases have the uploaded files
 }
 
-// LargeUpload is the size of a tree, in bytes, above which the user gets a warning.
-const LargeUpload = 1 << 30
+// largeUpload is the size of a tree, in bytes, above which the user gets a warning.
+const largeUpload = 1 << 30
 
 // listed is a tree as it was a moment ago. It is kept so that trials that start together do not each read all files.
 type listed struct {
@@ -183,7 +183,7 @@ func (c *Uploads) ship(ctx context.Context, s link.Session, l *listed) (string, 
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	sent, err := upload.Send(conn, &l.tree)
-	if sent > LargeUpload && c.Large != nil {
+	if sent > largeUpload && c.Large != nil {
 		c.Large(root, sent)
 	}
 	if err == nil {

@@ -137,35 +137,45 @@ func (p *Process) startFailure(ctx, within context.Context, begun time.Time, err
 	p.runner.mu.Lock()
 	refused, started, socket := p.runner.refused, p.runner.child != nil, p.runner.socket
 	p.runner.mu.Unlock()
-	fail := func(what string) error { return p.failure(plugin.NotStarted, what, err) }
 	_, unreachable := errors.AsType[*UnreachableError](err)
 	switch {
 	case unreachable, p.runner.unreachable() != "":
 		why := cmp.Or(p.runner.unreachable(), err.Error())
 		return p.failure(plugin.Unreachable, "cannot be started: its node cannot be reached: "+why, err)
 	case !started:
-		return fail("cannot be started: " + err.Error())
+		return p.failure(plugin.NotStarted, "cannot be started: "+err.Error(), err)
 	case refused != nil:
-		return fail("cannot be used: " + refused.Error())
+		return p.failure(plugin.NotStarted, "cannot be used: "+refused.Error(), err)
 	// The plugin's side of the deadline may pass a moment before ours.
 	case within.Err() != nil, status.Code(err) == codes.Canceled, status.Code(err) == codes.DeadlineExceeded:
-		what := "was not started: the time for it was up before"
-		if time := allowed(within, begun); time > 0 {
-			what = fmt.Sprintf("was not ready within %s of its start", deadlines.Text(time))
-		}
-		return p.failure(plugin.NotStarted, what, errors.Join(err, plugin.ErrLate))
+		return p.startedLate(allowed(within, begun), err)
 	case status.Code(err) == codes.Unimplemented:
 		return p.failure(plugin.NotStarted, "is not a "+p.config.kind()+p.instead(within), errOtherKind)
 	}
 	if s, ok := status.FromError(err); ok && s.Code() != codes.Unavailable {
-		return fail("cannot be used: " + s.Message()) // what Describe answered
+		return p.failure(plugin.NotStarted, "cannot be used: "+s.Message(), err) // what Describe answered
 	}
+	return p.endedEarly(socket, err)
+}
+
+// startedLate is the failure of a plugin that was not ready in time; 0: there was no time left for it.
+func (p *Process) startedLate(allowed time.Duration, err error) error {
+	what := "was not started: the time for it was up before"
+	if allowed > 0 {
+		what = fmt.Sprintf("was not ready within %s of its start", deadlines.Text(allowed))
+	}
+	return p.failure(plugin.NotStarted, what, errors.Join(err, plugin.ErrLate))
+}
+
+// endedEarly says how the process ended before it was ready, or that it cannot be connected to. The socket is known
+// once there was a handshake, and p.conn once there was a connection.
+func (p *Process) endedEarly(socket string, err error) error {
+	fail := func(what string) error { return p.failure(plugin.NotStarted, what, err) }
 	how := p.runner.status(exitWait)
 	switch why := p.runner.killReason(); {
 	case why == noHandshake:
 		return fail("ended its stdout before the handshake, and was killed: it is not a tunehost plugin, or " +
-			"it failed " +
-			"to start")
+			"it failed to start")
 	case why != "" && p.conn == nil && socket == "":
 		return p.failure(plugin.Crashed, how+" before it was ready", err)
 	case (socket == "" || p.conn != nil) && p.runner.signalled():

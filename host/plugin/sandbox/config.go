@@ -26,9 +26,6 @@ const (
 	defaultMemory = 256 << 20
 )
 
-// Extension is the ending of a module's file.
-const Extension = ".wasm"
-
 // Config describes a module to run.
 type Config struct {
 	Kind sdk.Kind

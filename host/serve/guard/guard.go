@@ -27,9 +27,9 @@ const (
 	maxHeader    = 32 << 10
 	// MaxConnections is how many connections are open at a time; see [Room].
 	MaxConnections = 512
-	// HeaderTimeout and BodyTimeout are how long a request may take to arrive, WriteTimeout how long a
+	// headerTimeout and BodyTimeout are how long a request may take to arrive, WriteTimeout how long a
 	// reader may take for a part of a stream, and idleTimeout how long a connection is kept.
-	HeaderTimeout = 10 * time.Second
+	headerTimeout = 10 * time.Second
 	BodyTimeout   = 30 * time.Second
 	WriteTimeout  = 30 * time.Second
 	idleTimeout   = 2 * time.Minute
@@ -81,7 +81,7 @@ func New(o Options, next http.Handler) *Guard {
 
 // Server returns a server with limits on the size and the time of requests.
 func Server(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: HeaderTimeout, ReadTimeout: BodyTimeout,
+	return &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: BodyTimeout,
 		WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ConnContext: remember}
 }
 
@@ -112,7 +112,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if g.rights(shown(r)) == reading {
-		w.Header().Set(AccessHeader, "read")
+		w.Header().Set(accessHeader, "read")
 	}
 	if p := g.refusal(r); p != nil {
 		if p.Status == http.StatusUnauthorized {
@@ -196,8 +196,8 @@ func tooLarge(most int64) *problem.Problem {
 		"a request may have", most))
 }
 
-// AccessHeader is a header of answers to a token that only reads: a page then offers no changes.
-const AccessHeader = "Tunehost-Access"
+// accessHeader is a header of answers to a token that only reads: a page then offers no changes.
+const accessHeader = "Tunehost-Access"
 
 // headers restrict what a browser does with an answer.
 func headers(h http.Header) {

@@ -21,13 +21,10 @@ type Executor struct {
 // OpenExecutor opens an executor.
 func OpenExecutor(p sdk.ExecutorPlugin, x sdk.Execution, opts []byte) (*Executor, error) {
 	e := &Executor{events: eventQueue{more: make(chan struct{}, 1)}}
-	err := protect("Open", func() (err error) {
-		e.impl, e.traits, err = p.Open(x, options(opts), e.events.add)
-		return err
+	var err error
+	e.impl, e.traits, err = open(func() (sdk.Executor, sdk.ExecutorTraits, error) {
+		return p.Open(x, options(opts), e.events.add)
 	})
-	if err == nil && e.impl == nil {
-		err = errNothing
-	}
 	_, e.traits.Capacity = e.impl.(sdk.CapacityExecutor)
 	return e, err
 }

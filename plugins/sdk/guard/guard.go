@@ -40,6 +40,18 @@ func protect(call string, f func() error) (err error) {
 	return f()
 }
 
+// open calls an author's Open, which must return a plugin or an error.
+func open[P, Traits any](call func() (P, Traits, error)) (plugin P, traits Traits, err error) {
+	err = protect("Open", func() (err error) {
+		plugin, traits, err = call()
+		return err
+	})
+	if err == nil && any(plugin) == nil {
+		err = errNothing
+	}
+	return plugin, traits, err
+}
+
 // errNothing is returned if Open returns neither a plugin nor an error.
 var errNothing = errors.New("the plugin's Open returned neither a plugin nor an error, which is a bug of the plugin")
 
@@ -78,13 +90,7 @@ func snapshot(plugin any) (state []byte, err error) {
 
 // OpenTrainable opens a trainable.
 func OpenTrainable(p sdk.TrainablePlugin, opts []byte) (t sdk.Trainable, traits sdk.TrainableTraits, err error) {
-	err = protect("Open", func() (err error) {
-		t, traits, err = p.Open(options(opts))
-		return err
-	})
-	if err == nil && t == nil {
-		err = errNothing
-	}
+	t, traits, err = open(func() (sdk.Trainable, sdk.TrainableTraits, error) { return p.Open(options(opts)) })
 	_, traits.Requests = t.(sdk.Requester)
 	return t, traits, err
 }

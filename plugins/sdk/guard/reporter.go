@@ -17,15 +17,8 @@ type Reporter struct {
 
 // OpenReporter opens a reporter.
 func OpenReporter(p sdk.ReporterPlugin, e sdk.Experiment, opts []byte) (*Reporter, error) {
-	r := &Reporter{}
-	err := protect("Open", func() (err error) {
-		r.impl, r.after, err = p.Open(e, options(opts))
-		return err
-	})
-	if err == nil && r.impl == nil {
-		err = errNothing
-	}
-	return r, err
+	impl, after, err := open(func() (sdk.Reporter, uint64, error) { return p.Open(e, options(opts)) })
+	return &Reporter{impl: impl, after: after}, err
 }
 
 // After returns the number of the last event that the reporter already has.

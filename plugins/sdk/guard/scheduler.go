@@ -5,49 +5,22 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // A Scheduler is an opened scheduler.
 type Scheduler struct {
-	mu     sync.Mutex
-	impl   sdk.Scheduler
-	traits sdk.Traits
-	dims   int
+	decider[sdk.Scheduler]
 }
 
 // OpenScheduler opens a scheduler, from a snapshot if it is not empty.
 func OpenScheduler(p sdk.SchedulerPlugin, problem sdk.Problem, opts, snapshot []byte) (*Scheduler, error) {
-	s := &Scheduler{dims: len(problem.Space.Params)}
-	err := protect("Open", func() (err error) {
-		s.impl, s.traits, err = p.Open(problem, options(opts))
-		return err
+	s := &Scheduler{}
+	err := s.open(problem, snapshot, func() (sdk.Scheduler, sdk.Traits, error) {
+		return p.Open(problem, options(opts))
 	})
-	if err == nil && s.impl == nil {
-		err = errNothing
-	}
-	if err == nil {
-		err = restore(s.impl, snapshot)
-	}
 	return s, err
-}
-
-// Traits returns the traits that Open returned.
-func (s *Scheduler) Traits() sdk.Traits { return s.traits }
-
-// Snapshots reports whether the scheduler supports snapshots.
-func (s *Scheduler) Snapshots() bool {
-	_, ok := s.impl.(sdk.Snapshotter)
-	return ok
-}
-
-// Snapshot returns the scheduler's state.
-func (s *Scheduler) Snapshot() ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return snapshot(s.impl)
 }
 
 // Decide implements sdk.Scheduler.

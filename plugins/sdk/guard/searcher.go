@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -13,42 +12,16 @@ import (
 
 // A Searcher is an opened searcher.
 type Searcher struct {
-	mu     sync.Mutex
-	impl   sdk.Searcher
-	traits sdk.Traits
-	dims   int
+	decider[sdk.Searcher]
 }
 
 // OpenSearcher opens a searcher, from a snapshot if it is not empty.
 func OpenSearcher(p sdk.SearcherPlugin, problem sdk.Problem, opts, snapshot []byte) (*Searcher, error) {
-	s := &Searcher{dims: len(problem.Space.Params)}
-	err := protect("Open", func() (err error) {
-		s.impl, s.traits, err = p.Open(problem, options(opts))
-		return err
+	s := &Searcher{}
+	err := s.open(problem, snapshot, func() (sdk.Searcher, sdk.Traits, error) {
+		return p.Open(problem, options(opts))
 	})
-	if err == nil && s.impl == nil {
-		err = errNothing
-	}
-	if err == nil {
-		err = restore(s.impl, snapshot)
-	}
 	return s, err
-}
-
-// Traits returns the traits that Open returned.
-func (s *Searcher) Traits() sdk.Traits { return s.traits }
-
-// Snapshots reports whether the searcher supports snapshots.
-func (s *Searcher) Snapshots() bool {
-	_, ok := s.impl.(sdk.Snapshotter)
-	return ok
-}
-
-// Snapshot returns the searcher's state.
-func (s *Searcher) Snapshot() ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return snapshot(s.impl)
 }
 
 // Observe implements sdk.Searcher.

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"sync"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/guard"
@@ -13,9 +12,7 @@ import (
 // Executor answers the unary calls of ExecutorService; package serve carries Watch.
 type Executor struct {
 	plugin sdk.ExecutorPlugin
-
-	mu     sync.Mutex
-	opened *guard.Executor
+	opened opened[guard.Executor]
 }
 
 // NewExecutor returns an executor that is not open yet.
@@ -33,21 +30,12 @@ func (s *Executor) OpenExecutor(_ context.Context, m *pb.OpenExecutorRequest) (*
 	if err != nil {
 		return nil, failure(InvalidArgument, err)
 	}
-	s.mu.Lock()
-	s.opened = opened
-	s.mu.Unlock()
+	s.opened.Store(opened)
 	return wire.ExecutorTraitsToProto(opened.Traits()), nil
 }
 
 // Opened returns the executor, or an error if it is not open.
-func (s *Executor) Opened() (*guard.Executor, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.opened == nil {
-		return nil, errNotOpen
-	}
-	return s.opened, nil
-}
+func (s *Executor) Opened() (*guard.Executor, error) { return s.opened.get() }
 
 // Allocate requests leases.
 func (s *Executor) Allocate(ctx context.Context, m *pb.AllocateRequest) (*pb.AllocateResponse, error) {
@@ -76,7 +64,7 @@ func (s *Executor) Capacity(ctx context.Context, _ *pb.CapacityRequest) (*pb.Cap
 }
 
 func (s *Executor) call(f func(*guard.Executor) error) error {
-	opened, err := s.Opened()
+	opened, err := s.opened.get()
 	if err != nil {
 		return err
 	}
@@ -88,8 +76,8 @@ func (s *Executor) call(f func(*guard.Executor) error) error {
 
 // Close closes the executor, if it was opened.
 func (s *Executor) Close() error {
-	opened, err := s.Opened()
-	if err != nil {
+	opened := s.opened.Load()
+	if opened == nil {
 		return nil
 	}
 	return opened.Close()

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"sync"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/guard"
@@ -13,9 +12,7 @@ import (
 // A Reporter answers the calls of ReporterService.
 type Reporter struct {
 	plugin sdk.ReporterPlugin
-
-	mu     sync.Mutex
-	opened *guard.Reporter
+	opened opened[guard.Reporter]
 }
 
 // NewReporter returns a reporter that is not open yet.
@@ -38,23 +35,15 @@ func (s *Reporter) OpenReporter(_ context.Context, m *pb.OpenReporterRequest) (*
 	if err != nil {
 		return nil, failure(InvalidArgument, err)
 	}
-	s.mu.Lock()
-	s.opened = opened
-	s.mu.Unlock()
+	s.opened.Store(opened)
 	return &pb.OpenReporterResponse{After: opened.After()}, nil
-}
-
-func (s *Reporter) current() *guard.Reporter {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.opened
 }
 
 // Report delivers events.
 func (s *Reporter) Report(ctx context.Context, m *pb.ReportRequest) (*pb.ReportResponse, error) {
-	opened := s.current()
-	if opened == nil {
-		return nil, errNotOpen
+	opened, err := s.opened.get()
+	if err != nil {
+		return nil, err
 	}
 	if err := opened.Report(ctx, wire.ReporterEventsFromProto(m.GetEvents())); err != nil {
 		return nil, failure(Aborted, err)
@@ -64,7 +53,7 @@ func (s *Reporter) Report(ctx context.Context, m *pb.ReportRequest) (*pb.ReportR
 
 // Close closes the reporter, if it was opened.
 func (s *Reporter) Close() error {
-	opened := s.current()
+	opened := s.opened.Load()
 	if opened == nil {
 		return nil
 	}

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"sync"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/guard"
@@ -13,9 +12,7 @@ import (
 // A Scheduler answers the calls of SchedulerService.
 type Scheduler struct {
 	plugin sdk.SchedulerPlugin
-
-	mu     sync.Mutex
-	opened *guard.Scheduler
+	opened opened[guard.Scheduler]
 }
 
 // NewScheduler returns a scheduler that is not open yet.
@@ -37,24 +34,13 @@ func (s *Scheduler) OpenScheduler(_ context.Context, m *pb.OpenSchedulerRequest)
 	if err != nil {
 		return nil, failure(InvalidArgument, err)
 	}
-	s.mu.Lock()
-	s.opened = opened
-	s.mu.Unlock()
+	s.opened.Store(opened)
 	return &pb.OpenSchedulerResponse{Traits: wire.TraitsToProto(opened.Traits(), opened.Snapshots())}, nil
-}
-
-func (s *Scheduler) current() (*guard.Scheduler, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.opened == nil {
-		return nil, errNotOpen
-	}
-	return s.opened, nil
 }
 
 // Decide delivers events and returns decisions and commands.
 func (s *Scheduler) Decide(ctx context.Context, m *pb.DecideRequest) (*pb.DecideResponse, error) {
-	opened, err := s.current()
+	opened, err := s.opened.get()
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +54,7 @@ func (s *Scheduler) Decide(ctx context.Context, m *pb.DecideRequest) (*pb.Decide
 // SnapshotScheduler returns the state.
 func (s *Scheduler) SnapshotScheduler(context.Context, *pb.SnapshotSchedulerRequest) (*pb.SnapshotSchedulerResponse,
 	error) {
-	opened, err := s.current()
+	opened, err := s.opened.get()
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"sync"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/guard"
@@ -13,9 +12,7 @@ import (
 // A Searcher answers the calls of SearcherService.
 type Searcher struct {
 	plugin sdk.SearcherPlugin
-
-	mu     sync.Mutex
-	opened *guard.Searcher
+	opened opened[guard.Searcher]
 }
 
 // NewSearcher returns a searcher that is not open yet.
@@ -37,24 +34,13 @@ func (s *Searcher) OpenSearcher(_ context.Context, m *pb.OpenSearcherRequest) (*
 	if err != nil {
 		return nil, failure(InvalidArgument, err)
 	}
-	s.mu.Lock()
-	s.opened = opened
-	s.mu.Unlock()
+	s.opened.Store(opened)
 	return &pb.OpenSearcherResponse{Traits: wire.TraitsToProto(opened.Traits(), opened.Snapshots())}, nil
-}
-
-func (s *Searcher) current() (*guard.Searcher, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.opened == nil {
-		return nil, errNotOpen
-	}
-	return s.opened, nil
 }
 
 // Suggest delivers events and answers requests.
 func (s *Searcher) Suggest(ctx context.Context, m *pb.SuggestRequest) (*pb.SuggestResponse, error) {
-	opened, err := s.current()
+	opened, err := s.opened.get()
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +62,7 @@ func (s *Searcher) Suggest(ctx context.Context, m *pb.SuggestRequest) (*pb.Sugge
 // SnapshotSearcher returns the state.
 func (s *Searcher) SnapshotSearcher(context.Context, *pb.SnapshotSearcherRequest) (*pb.SnapshotSearcherResponse,
 	error) {
-	opened, err := s.current()
+	opened, err := s.opened.get()
 	if err != nil {
 		return nil, err
 	}

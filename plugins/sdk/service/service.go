@@ -7,6 +7,7 @@ package service
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"github.com/tunehost/tunehost/plugins/sdk/guard"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
@@ -45,6 +46,18 @@ func failure(code Code, err error) error {
 		e.Code = OutOfRange // asking again would change nothing
 	}
 	return e
+}
+
+// opened holds the plugin once it is open. Calls may come at the same time.
+type opened[P any] struct {
+	atomic.Pointer[P]
+}
+
+func (o *opened[P]) get() (*P, error) {
+	if p := o.Load(); p != nil {
+		return p, nil
+	}
+	return nil, errNotOpen
 }
 
 var errNotOpen = &Error{Code: FailedPrecondition, Text: "the plugin was not opened"}

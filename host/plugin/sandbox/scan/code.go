@@ -6,7 +6,7 @@ import (
 )
 
 func (s *scanner) codeSection(in *reader) error {
-	n := in.count("functions", 3, MaxFunctions)
+	n := in.count("functions", 3, maxFunctions)
 	if want := len(s.funcs) - s.imported; n != want && in.err == nil {
 		return fmt.Errorf("it has the code of %d functions, but announces %d", n, want)
 	}
@@ -25,15 +25,15 @@ func function(in *reader) error {
 	for range in.count("groups of locals", 2, math.MaxInt32) {
 		locals += uint64(in.u32())
 		in.valType()
-		if locals > MaxLocals {
-			return tooMany("locals", locals, MaxLocals)
+		if locals > maxLocals {
+			return tooMany("locals", locals, maxLocals)
 		}
 	}
 	depth := 1
 	for in.err == nil && depth > 0 {
 		depth += in.instruction()
-		if depth > MaxNesting {
-			return fmt.Errorf("its blocks are nested more than %d deep", MaxNesting)
+		if depth > maxNesting {
+			return fmt.Errorf("its blocks are nested more than %d deep", maxNesting)
 		}
 	}
 	return in.end()

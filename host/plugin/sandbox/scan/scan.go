@@ -17,17 +17,17 @@ import (
 // compiler, a module of 49 MB, has 20,000 functions, 24,000 table entries, 100,000 segments of data
 // and blocks nested 7,741 deep.
 const (
-	MaxTypes     = 100_000
-	MaxSignature = 1_000 // parameters, and results, of one type
-	MaxImports   = 1_000
-	MaxFunctions = 200_000
-	MaxTables    = 10
-	MaxTable     = 1_000_000 // entries at the start, in all tables
-	MaxGlobals   = 100_000
-	MaxExports   = 100_000
-	MaxSegments  = 200_000
-	MaxLocals    = 50_000 // of one function, parameters apart
-	MaxNesting   = 10_000
+	maxTypes     = 100_000
+	maxSignature = 1_000 // parameters, and results, of one type
+	maxImports   = 1_000
+	maxFunctions = 200_000
+	maxTables    = 10
+	maxTable     = 1_000_000 // entries at the start, in all tables
+	maxGlobals   = 100_000
+	maxExports   = 100_000
+	maxSegments  = 200_000
+	maxLocals    = 50_000 // of one function, parameters apart
+	maxNesting   = 10_000
 	pageBytes    = 64 << 10
 )
 
@@ -200,8 +200,8 @@ func (s *scanner) content(id byte, in *reader) error {
 		return s.dataSection(in)
 	}
 	// The remaining sections have one number.
-	if n := in.u32(); id == sectionDataCount && n > MaxSegments {
-		return tooMany("segments", n, MaxSegments)
+	if n := in.u32(); id == sectionDataCount && n > maxSegments {
+		return tooMany("segments", n, maxSegments)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (r *reader) valType() ValType {
 }
 
 func (r *reader) valTypes(what string) []ValType {
-	n := r.count(what, 1, MaxSignature)
+	n := r.count(what, 1, maxSignature)
 	types := make([]ValType, n)
 	for i := range types {
 		types[i] = r.valType()
@@ -57,7 +57,7 @@ func (r *reader) valTypes(what string) []ValType {
 }
 
 func (s *scanner) typeSection(in *reader) error {
-	n := in.count("types", 3, MaxTypes)
+	n := in.count("types", 3, maxTypes)
 	s.types = make([]FuncType, n)
 	for i := range s.types {
 		if form := in.byte(); form != 0x60 && in.err == nil {
@@ -69,7 +69,7 @@ func (s *scanner) typeSection(in *reader) error {
 }
 
 func (s *scanner) importSection(in *reader) error {
-	for range in.count("imports", 4, MaxImports) {
+	for range in.count("imports", 4, maxImports) {
 		module, name := in.name(), in.name()
 		kind, index := ExternKind(in.byte()), in.u32()
 		switch {
@@ -88,7 +88,7 @@ func (s *scanner) importSection(in *reader) error {
 }
 
 func (s *scanner) functionSection(in *reader) error {
-	for range in.count("functions", 1, MaxFunctions) {
+	for range in.count("functions", 1, maxFunctions) {
 		index := in.u32()
 		if int(index) >= len(s.types) && in.err == nil {
 			return fmt.Errorf("there is no type %d", index)
@@ -112,10 +112,10 @@ func (r *reader) limits() uint32 {
 }
 
 func (s *scanner) tableSection(in *reader) error {
-	for range in.count("tables", 3, MaxTables) {
+	for range in.count("tables", 3, maxTables) {
 		in.valType()
-		if s.tables += uint64(in.limits()); s.tables > MaxTable {
-			return tooMany("table entries", s.tables, MaxTable)
+		if s.tables += uint64(in.limits()); s.tables > maxTable {
+			return tooMany("table entries", s.tables, maxTable)
 		}
 	}
 	return in.err
@@ -132,7 +132,7 @@ func (s *scanner) memorySection(in *reader) error {
 }
 
 func (s *scanner) globalSection(in *reader) error {
-	for range in.count("globals", 4, MaxGlobals) {
+	for range in.count("globals", 4, maxGlobals) {
 		in.valType()
 		in.byte()
 		in.constant()
@@ -141,7 +141,7 @@ func (s *scanner) globalSection(in *reader) error {
 }
 
 func (s *scanner) exportSection(in *reader) error {
-	for range in.count("exports", 3, MaxExports) {
+	for range in.count("exports", 3, maxExports) {
 		name, kind, index := in.name(), ExternKind(in.byte()), in.u32()
 		if in.err != nil {
 			return in.err
@@ -161,7 +161,7 @@ func (s *scanner) exportSection(in *reader) error {
 // elementSection reads the eight forms of segments: bit 0 says passive or declared, bit 1 a table or a
 // declaration, bit 2 expressions.
 func (s *scanner) elementSection(in *reader) error {
-	for range in.count("segments", 3, MaxSegments) {
+	for range in.count("segments", 3, maxSegments) {
 		flags := in.u32()
 		if flags > 7 && in.err == nil {
 			return fmt.Errorf("there is no segment with the flags 0x%x", flags)
@@ -187,7 +187,7 @@ func (s *scanner) elementSection(in *reader) error {
 }
 
 func (s *scanner) dataSection(in *reader) error {
-	for range in.count("segments", 2, MaxSegments) {
+	for range in.count("segments", 2, maxSegments) {
 		flags := in.u32()
 		if flags > 2 && in.err == nil {
 			return fmt.Errorf("there is no segment with the flags 0x%x", flags)
@@ -219,7 +219,7 @@ func names(in *reader) bool {
 		case 1:
 			part.nameMap()
 		case 2:
-			for range part.count("functions", 2, MaxFunctions) {
+			for range part.count("functions", 2, maxFunctions) {
 				part.u32()
 				part.nameMap()
 			}
@@ -234,7 +234,7 @@ func names(in *reader) bool {
 }
 
 func (r *reader) nameMap() {
-	for range r.count("names", 2, MaxFunctions) {
+	for range r.count("names", 2, maxFunctions) {
 		r.u32()
 		r.name()
 	}
