@@ -153,6 +153,14 @@ func raise(limits []view.Limit) (command, more string) {
 	return command, strings.Join(gives, " and ")
 }
 
+// leftRunning names trials whose end no host has recorded.
+func leftRunning(n int) string {
+	if n == 1 {
+		return "the trial that was RUNNING has ended"
+	}
+	return fmt.Sprintf("the %d trials that were RUNNING have ended", n)
+}
+
 // nextSteps returns the commands that continue the experiment.
 func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 	if s.State != view.Running && s.Waiting != "" {
@@ -180,8 +188,7 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 		list = append(list, view.Resumer(s.Manual, dir)+" continues with further trials"+s.OnceChanged())
 	}
 	if n := s.Counts[core.Running]; n > 0 && s.State != view.Interrupted && s.State != view.Running {
-		list = append(list, fmt.Sprintf(
-			"%s records how the %s that was RUNNING has ended", view.Resumer(s.Manual, dir), plural(n, "trial")))
+		list = append(list, view.Resumer(s.Manual, dir)+" records how "+leftRunning(n))
 	}
 	if s.Paused {
 		next := "`tunehost unpause " + dir + "` continues"
