@@ -186,8 +186,8 @@ func TestComputableAtPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `a.yaml:6:3: parameter "d" has no value: u > 0.9999 ? log(-1.0) : 1.0: unknown value (not a number) where ` +
-		`u is 0.99999; give "d" another expression, or a condition that leaves this out, when: EXPR`
+	want := `a.yaml:6:3: parameter "d" has no value: u > 0.9999 ? log(-1.0) : 1.0: unknown value (not a number) ` +
+		`where u is 0.99999; give "d" another expression, or a condition that leaves this out, when: EXPR`
 	if err := computable(e); err == nil || err.Error() != want+" (the point is at a.yaml:7:20)" {
 		t.Error(err)
 	}
