@@ -88,7 +88,7 @@ func (t *Driver) carryOutSave(r *run, a life.Action) {
 	case life.CommitExport:
 		t.commitExport(r, a.Format)
 	case life.FailExport:
-		t.post(r, t.exportFailed(r, a.Format, a.Error))
+		t.post(r, t.exportFailed(r, a))
 	case life.ClearExports:
 		t.clearExports(r)
 	default:

@@ -193,6 +193,7 @@ type undecided struct {
 	watched bool // a timer for the decision is running
 	// saveFirst: the last result is answered once its checkpoint is saved.
 	saveFirst bool
+	staging
 }
 
 // withheld are the events of a run that has ended, while the rest of its output is awaited.
@@ -241,6 +242,7 @@ func (t *Driver) do(ctx context.Context, w Work) {
 	case core.StopAttempt:
 		t.stopRun(a, w.Dir)
 	case core.KillAttempt:
+		t.stopWaitsNoMore(a)
 		t.with(a.Trial, a.Attempt, func(r *run) { t.apply(r, life.Kill{}) })
 	case core.DropState:
 		t.drop(a)
