@@ -166,8 +166,10 @@ func (c *Cause) warning() string {
 		return "the host died while the trial was ending: it runs again from " + c.startingPoint() +
 			", so that its final checkpoint is saved"
 	case CauseDiskFull:
-		return "the checkpoints take " + strconv.FormatInt(c.Bytes, 10) + " bytes, more than checkpoint.disk allows, " +
-			strconv.FormatInt(c.Limit, 10) + "; a trial may continue from each of them, so all are kept"
+		return "the checkpoints take " + strconv.FormatInt(c.Bytes, 10) + " bytes, more than the " +
+			strconv.FormatInt(c.Limit, 10) + " of checkpoint.disk, and will take more with each new trial: the " +
+			"newest of each trial is kept, also of one that has ended, as is one from which another is to " +
+			"continue; allow more, or save smaller ones"
 	case CauseLearned:
 		return "known from " + c.Text
 	case CauseLeasesTooShort:

@@ -17,6 +17,15 @@ type ledger struct {
 	// beyond is the request of the trial that runs beyond the free resources (Spec.Overcommit); nil: none
 	// does.
 	beyond *resource.Request
+	// judged is the trial that waits for more than exists, or for what others hold; nil: none was looked at since a
+	// node came or left.
+	judged *judged
+}
+
+// judged is a trial of which it is known whether it could ever start, with what it asks for.
+type judged struct {
+	trial   TrialNo
+	request resource.Request
 }
 
 // clear removes all nodes, and the resources granted on them.
@@ -66,16 +75,67 @@ func (l *ledger) overcommit(r resource.Request) (resource.Placement, bool) {
 
 // refuseIfNever fails a trial that no node could ever run (B-035).
 func (l *ledger) refuseIfNever(no TrialNo, r resource.Request, q *queue) bool {
-	if l.m.spec.WaitForResources || l.nodes == 0 || l.more {
+	if l.m.spec.WaitForResources {
+		l.tellMisfit(no, r)
 		return false
 	}
-	ok, short := l.FitsEver(r)
-	if ok {
+	short, never := l.neverFits(r)
+	if !never {
 		return false
 	}
 	q.pop()
 	l.m.fail(no, Cause{Kind: CauseNeverFits, Text: short.Error()})
 	return true
+}
+
+// tellMisfit warns of a trial that no node could ever run, and that waits for one that can: once, until a node comes or
+// leaves. The host itself has said so of what each trial needs.
+func (l *ledger) tellMisfit(no TrialNo, r resource.Request) {
+	seen := judged{no, r}
+	if l.judged != nil && *l.judged == seen || r == l.m.spec.Request {
+		return
+	}
+	l.judged = &seen
+	if short, never := l.neverFits(r); never {
+		l.m.do(Warn{Trial: no, HasTrial: true, Cause: Cause{Kind: CauseNeverFits,
+			Text: "it waits until there is more, and what is behind it waits, too: " + short.Error()}})
+	}
+}
+
+// neverFits reports whether no node could ever run a request, and why.
+func (l *ledger) neverFits(r resource.Request) (short resource.Shortfall, never bool) {
+	if l.nodes == 0 || l.more {
+		return short, false
+	}
+	ok, short := l.FitsEver(r)
+	return short, !ok
+}
+
+// Misfit is what waits for more resources than there are (Spec.WaitForResources).
+type Misfit struct {
+	// Trial is the first in line; those behind it wait with it (B-001). Without HasTrial it is any trial.
+	Trial    TrialNo
+	HasTrial bool
+	// Why says what is asked for, and what there is.
+	Why string
+}
+
+// Misfit says what waits for more resources than there are; false: nothing does.
+func (m *Machine) Misfit() (x Misfit, waits bool) {
+	if !m.spec.WaitForResources || m.granter != granter(m.ledger) {
+		return x, false
+	}
+	r := m.spec.Request
+	if x.Trial, x.HasTrial = m.waitsFirst(); x.HasTrial {
+		r = m.request(x.Trial)
+	} else if m.running > 0 || m.exhausted() {
+		return x, false
+	}
+	short, never := m.ledger.neverFits(r)
+	if never {
+		x.Why = short.Error()
+	}
+	return x, never
 }
 
 // wantedTrials fills what is free, and keeps some more trials waiting if the searcher does not learn from
@@ -123,7 +183,7 @@ func (e *NodeJoined) apply(m *Machine) {
 		return
 	}
 	m.ledger.nodes++
-	m.ledger.more = e.More
+	m.ledger.more, m.ledger.judged = e.More, nil
 	m.work = true
 }
 
@@ -133,6 +193,7 @@ func (e *NodeLeft) apply(m *Machine) {
 		return
 	}
 	m.ledger.nodes--
+	m.ledger.judged = nil
 	for _, no := range m.lostWith(e.ID) {
 		m.placeLost(no, Cause{Kind: CauseNodeLost})
 	}

@@ -30,6 +30,18 @@ func (m *Machine) nextInLine() (TrialNo, *queue) {
 	return 0, nil
 }
 
+// waitsFirst returns the trial that is next in line, and changes nothing; false if none waits.
+func (m *Machine) waitsFirst() (TrialNo, bool) {
+	for _, q := range []*queue{&m.resumed, &m.pending} {
+		for _, p := range q.items[q.head:] {
+			if m.inLine(p) {
+				return p.trial, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // inLine says whether a place in line is still that of its trial.
 func (m *Machine) inLine(p place) bool {
 	t := m.trial(p.trial)

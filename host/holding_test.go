@@ -49,6 +49,22 @@ func pausesIn(t *testing.T, dir string) pauses {
 	return p
 }
 
+// That a program makes its checkpoints by itself, so that none is held in memory, is said once.
+func TestPausesInMemoryOfAProgram(t *testing.T) {
+	t.Parallel()
+	o, seen := quiet(t, `
+version: 1
+objective: {metric: score, mode: max}
+trainable: {command: [echo, '{"score": 1}']}
+space: {x: 1}
+checkpoint: {pauses: memory}
+`)
+	finish(t, o)
+	if n := strings.Count(seen.String(), "checkpoint.pauses"); n != 1 {
+		t.Errorf("%d warnings, want 1: %s", n, seen)
+	}
+}
+
 // B-052: with pauses in memory trials continue, bit by bit, as with pauses on disk; no
 // checkpoint is made for a pause, and nothing stays in memory.
 func TestPausesInMemory(t *testing.T) {

@@ -199,7 +199,8 @@ func TestWaitsForResources(t *testing.T) {
 	o, seen := quick(t, neverFits+"wait_for_resources: true\nbudget: {time: 1s}\n")
 	o.Resources, o.Clock = "cpu=8,gpu=2", clocktest.New(20)
 	ended := finish(t, o)
-	contains(t, seen.String(), "no trial can start until more is available", "asked for cpu 1, gpu 4")
+	contains(t, seen.String(), ".yaml:5:1: no trial can start until more is available",
+		"asked for cpu 1, gpu 4")
 	if m := audit(t, ended.Dir, nil); m.Count(core.Errored) != 0 || mostRunning(t, ended.Dir) != 0 {
 		t.Errorf("%d trials failed, %d ran", m.Count(core.Errored), mostRunning(t, ended.Dir))
 	}

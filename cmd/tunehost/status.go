@@ -209,6 +209,14 @@ func continues(s *view.Status, dir string, ownPlugins bool) string {
 	return ""
 }
 
+// leftRunning names trials whose end no host has recorded.
+func leftRunning(n int) string {
+	if n == 1 {
+		return "the trial that was RUNNING has ended"
+	}
+	return fmt.Sprintf("the %d trials that were RUNNING have ended", n)
+}
+
 // nextSteps returns the commands that continue the experiment.
 func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 	if s.State != view.Running && s.Waiting != "" {
@@ -223,8 +231,7 @@ func nextSteps(s *view.Status, ownPlugins bool) (list []string) {
 		list = append(list, "`"+raised+"` continues, with "+more)
 	}
 	if n := s.Counts[core.Running]; n > 0 && s.State != view.Interrupted && s.State != view.Running {
-		list = append(list, fmt.Sprintf(
-			"%s records how the %s that was RUNNING has ended", view.Resumer(s.Manual, dir), plural(n, "trial")))
+		list = append(list, view.Resumer(s.Manual, dir)+" records how "+leftRunning(n))
 	}
 	if s.Paused {
 		next := "`tunehost unpause " + dir + "` continues"

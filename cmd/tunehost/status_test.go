@@ -24,6 +24,19 @@ func TestNextStepsAfterTime(t *testing.T) {
 	}
 }
 
+// What ran when its host was killed is named in the singular and in the plural.
+func TestNextStepsAfterAKill(t *testing.T) {
+	for n, want := range map[int]string{
+		1: "`tunehost resume d` records how the trial that was RUNNING has ended",
+		2: "`tunehost resume d` records how the 2 trials that were RUNNING have ended",
+	} {
+		s := &view.Status{State: "stopped", Dir: "d", Counts: map[core.State]int{core.Running: n}}
+		if got := strings.Join(nextSteps(s, false), ""); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
 // B-123: after a failure of a user's plugin, it continues with a changed one only if a flag allows it.
 func TestNextStepsAfterFailedPlugin(t *testing.T) {
 	s := &view.Status{State: "failed", Dir: "d"}

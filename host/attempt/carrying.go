@@ -81,6 +81,9 @@ func (t *Driver) carryOutSave(r *run, a life.Action) {
 		go t.saveLater(r.Trial, r.Attempt, r.item(a.Save.ID), a.Save, a.Why)
 	case life.FailSave:
 		t.freeMemory(r.Trial, a.Save)
+		if !a.Save.Memory {
+			t.saving.Go(func() { t.removeUnfinished(r.dir, uint32(r.Trial), a.Save.ID) })
+		}
 		t.post(r, saveFailed(r.Trial, r.Attempt, a.Save.ID, a.Error))
 	case life.CommitExport:
 		t.commitExport(r, a.Format)

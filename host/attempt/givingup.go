@@ -151,15 +151,26 @@ func saySlow(n int) string {
 	return fmt.Sprintf("checkpoints of %d trials took longer than %v to save; host.log has them", n, slowSave)
 }
 
-// cannotKeep reports that a checkpoint was not kept, and removes what is left of one that was given up.
+// cannotKeep reports that a checkpoint was not kept, and removes what is left of it: a host that ends because the disk
+// is full leaves it to the next one.
 func (t *Driver) cannotKeep(dir string, m *storage.Manifest, id uint32, err error) {
-	if !givenUp(err) {
+	lost := givenUp(err)
+	if lost {
+		t.Log.Warn(fmt.Sprintf("trial %d: its checkpoint of iteration %d is given up: %v", m.Trial, m.Iteration, err))
+	}
+	if lost || !diskspace.IsFull(err) {
+		t.removeUnfinished(dir, m.Trial, id)
+	}
+	if !lost {
 		t.cannotSaveThere(core.TrialNo(m.Trial), m.Attempt, id, diskspace.TooLarge(err).Error())
 		return
 	}
-	t.Log.Warn(fmt.Sprintf("trial %d: its checkpoint of iteration %d is given up: %v", m.Trial, m.Iteration, err))
-	if err := t.Storage.RemoveUnfinished(dir, id); err != nil {
-		t.Log.Warn(fmt.Sprintf("trial %d: what is left of that checkpoint could not be removed: %v", m.Trial, err))
-	}
 	t.failSave(core.TrialNo(m.Trial), m.Attempt, life.SaveImpossible{ID: id, Error: err.Error(), GivenUp: true})
+}
+
+// removeUnfinished removes what is left of a checkpoint that does not count.
+func (t *Driver) removeUnfinished(dir string, no, id uint32) {
+	if err := t.Storage.RemoveUnfinished(dir, id); err != nil {
+		t.Log.Warn(fmt.Sprintf("trial %d: what is left of that checkpoint could not be removed: %v", no, err))
+	}
 }

@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/clock/clocktest"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/inbox"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/train"
@@ -39,6 +41,40 @@ func TestInvalidCheckpoint(t *testing.T) {
 		}
 	}
 	t.Errorf("nobody hears of it: %+v", list)
+}
+
+// Nothing is left of a checkpoint that cannot be kept: neither of one that the program made by itself, with a link in
+// it, nor of one that it was asked for.
+func TestNothingIsLeftOfAFailedSave(t *testing.T) {
+	for name, save := range map[string]func(x *Driver, p *scripted, dir string) error{
+		"taken": func(x *Driver, _ *scripted, dir string) error {
+			made := filepath.Join(storage.OwnCheckpoints(dir), "made")
+			x.Put(Work{Action: core.TakeCheckpoint{Trial: 0, Attempt: 1, ID: 1, Iteration: 1, Path: made}, Dir: dir})
+			return errors.Join(os.MkdirAll(made, 0o700), os.Symlink("/etc/passwd", filepath.Join(made, "link")))
+		},
+		"asked for": func(x *Driver, p *scripted, dir string) error {
+			x.Put(Work{Action: core.SaveAttempt{Trial: 0, Attempt: 1, ID: 1, Iteration: 1}, Dir: dir})
+			x.Flush()
+			testplace.Soon(t, "the order to save", func() bool { return p.told(train.Save) })
+			p.say <- []train.Event{{Kind: train.Saved, Run: 1, Error: "out of memory"}}
+			return os.WriteFile(filepath.Join(p.last(train.Save).Dir, "half"), []byte("half"), 0o600)
+		},
+	} {
+		x, p := trains(t, clock.System{})
+		p.say <- []train.Event{{Kind: train.Result, Run: 1, Metrics: []sdk.Metric{{Name: "score"}}, Iteration: 1}}
+		dir := x.Storage.Trial("0")
+		if err := save(x, p, dir); err != nil {
+			t.Fatal(err)
+		}
+		x.Flush()
+		failed := func(n inbox.Item) bool { _, ok := n.Event.(*core.SaveFailed); return ok }
+		testplace.Soon(t, "the failure", func() bool { return slices.ContainsFunc(x.Inbox.Take(nil), failed) })
+		x.saving.Wait()
+		left, err := filepath.Glob(filepath.Join(dir, "checkpoints", "0*"))
+		if err != nil || len(left) > 0 {
+			t.Errorf("%s: %v is left, %v", name, left, err)
+		}
+	}
 }
 
 // B-126: a save that takes longer than its limit is named with its time, once.

@@ -20,7 +20,7 @@ func (e *Experiment) broken(c Constraint, v expr.Values) error {
 	case e.undefined(c, v, err):
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	case e.fault(err) != nil && c.Opaque: // of others the tree has decided
-		return fmt.Errorf("%s: the constraint %w", c.Pos, err)
+		return &placed{c.Pos, fmt.Errorf("the constraint %w%s", err, e.excepted(c.Program, err, v))}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 // parameters declared before it.
 func (b *builder) conditions(searched, derived []decl) {
 	b.e.conditions = make([][]*expr.Program, len(searched))
+	b.e.whenAt = map[*expr.Program]Pos{}
 	later := map[string]string{}
 	for _, d := range derived {
 		later[d.name] = "is known only after the search, so no searched parameter can depend on it"
@@ -30,7 +31,7 @@ func (b *builder) conditions(searched, derived []decl) {
 			prg, again := lowered[when]
 			if !again {
 				prg = b.program(when, &s, expr.Bool)
-				lowered[when] = prg
+				lowered[when], b.e.whenAt[prg] = prg, when.pos
 			}
 			if prg != nil {
 				b.condition(i, when, prg, &s)
@@ -129,6 +130,7 @@ func (b *builder) derived(decls []decl) {
 		for _, when := range d.whens {
 			if prg := b.program(when, &s, expr.Bool); prg != nil {
 				v.When = append(v.When, prg)
+				b.e.whenAt[prg] = when.pos
 				needs[d.name] = append(needs[d.name], prg.Uses()...)
 			}
 		}

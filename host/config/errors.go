@@ -50,11 +50,40 @@ func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
 
 // At gives an error a place in a file, unless it has one.
 func At(pos Pos, err error) error {
-	var many Errors
-	if _, placed := errors.AsType[*Error](err); err == nil || placed || errors.As(err, &many) {
+	if err == nil || hasPlace(err) {
 		return err
 	}
 	return &Error{Pos: pos, Msg: err.Error()}
+}
+
+// placed is an error with a place, and with the cause that others ask for.
+type placed struct {
+	pos Pos
+	err error
+}
+
+func (e *placed) Error() string { return e.pos.String() + ": " + e.err.Error() }
+
+func (e *placed) Unwrap() error { return e.err }
+
+// hasPlace reports whether an error says where it is.
+func hasPlace(err error) bool {
+	var many Errors
+	_, one := errors.AsType[*Error](err)
+	_, at := errors.AsType[*placed](err)
+	return one || at || errors.As(err, &many)
+}
+
+// Fault is the error of a point: one with a place of its own, such as that of a computed parameter, says which point it
+// is about.
+func (p *Point) Fault(err error) error {
+	if err != nil && hasPlace(err) {
+		return fmt.Errorf("%w (the point is at %s)", err, p.Pos)
+	}
+	if err == nil {
+		return nil
+	}
+	return &placed{p.Pos, err}
 }
 
 // Errors holds all mistakes of a file, sorted by place.

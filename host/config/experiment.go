@@ -76,7 +76,8 @@ type SearchSpace struct {
 	// ones, see [Experiment.SeedOf]. In records from before, all tries have the same.
 	DrawsAgain bool
 
-	conditions [][]*expr.Program  // of each parameter of Space; all must hold
+	conditions [][]*expr.Program // of each parameter of Space; all must hold
+	whenAt     map[*expr.Program]Pos
 	scope      *expr.Scope        // every name, for points and resolution
 	was        map[string]float64 // coordinates of trials from before a parameter was added
 }

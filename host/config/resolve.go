@@ -74,9 +74,9 @@ func (e *Experiment) Prune(point space.Point) *Existing {
 	x := &Existing{experiment: e, values: expr.Values{Params: make(map[string]any, len(point))}}
 	for i := range point {
 		p := &e.Space.Params[i]
-		holds, err := e.all(e.conditions[i], x.values)
+		holds, err := e.all(p.Name, e.conditions[i], x.values)
 		if err != nil && x.err == nil {
-			x.err = fmt.Errorf("%s: parameter %q: its condition %w", e.PosOf("space"), p.Name, err)
+			x.err = err
 		}
 		if !holds {
 			point[i] = math.NaN()
@@ -94,7 +94,7 @@ func (x *Existing) Resolve(seed uint64) ([]byte, error) {
 	if x.err != nil {
 		return nil, x.err
 	}
-	if _, err := x.compute(seed); err != nil {
+	if err := x.compute(seed); err != nil {
 		return nil, err
 	}
 	e, v := x.experiment, x.values
@@ -109,22 +109,26 @@ func (x *Existing) Resolve(seed uint64) ([]byte, error) {
 	return nestedJSON(v.Params)
 }
 
-// compute adds the values that the host computes, up to the first that fails.
-func (x *Existing) compute(seed uint64) (failed *Derived, err error) {
+// compute adds the values that the host computes, up to the first that fails. The error says for which values that is,
+// and what to do.
+func (x *Existing) compute(seed uint64) error {
 	for i := range x.experiment.Derived {
-		d := &x.experiment.Derived[i]
-		if err := d.addTo(x.experiment, x.values, seed); err != nil {
-			return d, err
+		if err := x.experiment.Derived[i].addTo(x.experiment, x.values, seed); err != nil {
+			return err
 		}
 	}
-	return nil, nil
+	return nil
 }
 
-// all reports whether all conditions hold; an unknown condition does not hold.
-func (e *Experiment) all(conditions []*expr.Program, v expr.Values) (bool, error) {
+// all reports whether all conditions of a parameter hold; an unknown condition does not hold.
+func (e *Experiment) all(name string, conditions []*expr.Program, v expr.Values) (bool, error) {
 	for _, c := range conditions {
 		if holds, err := c.Bool(v); err != nil || !holds {
-			return false, e.fault(err)
+			if err = e.fault(err); err != nil {
+				err = &placed{e.whenAt[c], fmt.Errorf("parameter %q: its condition %w%s", name, err,
+					e.excepted(c, err, v))}
+			}
+			return false, err
 		}
 	}
 	return true, nil
@@ -140,10 +144,8 @@ func (e *Experiment) fault(err error) error {
 }
 
 func (d *Derived) addTo(e *Experiment, v expr.Values, seed uint64) error {
-	if holds, err := e.all(d.When, v); err != nil {
-		return fmt.Errorf("%s: parameter %q: its condition %w", d.Pos, d.Name, err)
-	} else if !holds {
-		return nil
+	if holds, err := e.all(d.Name, d.When, v); err != nil || !holds {
+		return err
 	}
 	if d.Program == nil {
 		value, err := expr.FromJSON(d.Value)
@@ -154,14 +156,16 @@ func (d *Derived) addTo(e *Experiment, v expr.Values, seed uint64) error {
 	value, err := d.Program.Eval(v)
 	switch {
 	case errors.Is(err, expr.ErrUnknownValue):
-		return fmt.Errorf("%s: parameter %q %w: %w", d.Pos, d.Name, ErrUnresolved, err)
+		err = fmt.Errorf("parameter %q %w: %w", d.Name, ErrUnresolved, err)
 	case err != nil:
-		return fmt.Errorf("%s: parameter %q: %w", d.Pos, d.Name, err)
+		err = fmt.Errorf("parameter %q: %w", d.Name, err)
 	case !finite(value):
-		return fmt.Errorf("%s: parameter %q: the value is not finite", d.Pos, d.Name)
+		err = fmt.Errorf("parameter %q: the value is not finite", d.Name)
+	default:
+		v.Params[d.Name] = value
+		return nil
 	}
-	v.Params[d.Name] = value
-	return nil
+	return &placed{d.Pos, fmt.Errorf("%w%s", err, e.advice(d, err, v))}
 }
 
 func finite(v any) bool {

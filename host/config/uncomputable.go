@@ -16,27 +16,30 @@ func (e *Experiment) Uncomputable(p space.Point, seed uint64) error {
 	if x.err != nil {
 		return x.err
 	}
-	if d, err := x.compute(seed); err != nil {
-		return fmt.Errorf("%w%s", err, e.advice(d, err, x.values))
+	return x.compute(seed)
+}
+
+// excepted says for which values a condition or a constraint cannot be evaluated, and what to do.
+func (e *Experiment) excepted(c *expr.Program, err error, v expr.Values) string {
+	where := e.where(c.Uses(), c, err, v)
+	if errors.Is(err, expr.ErrTooLong) {
+		return where + "; write a shorter one"
 	}
-	return nil
+	return where + "; say first when it can be: EXPR && " + oneLine(c.Source())
 }
 
 // advice says for which values a computed parameter has failed, and what to do.
 func (e *Experiment) advice(d *Derived, err error, v expr.Values) string {
-	if d.Program == nil {
-		return ""
-	}
 	names, whens := d.Program.Uses(), e.lacking(d, err, v)
 	for _, when := range whens {
 		names = append(slices.Clip(names), when.Uses()...)
 	}
 	if len(whens) > 0 {
-		return fmt.Sprintf("%s; give %s the same condition, when: %s", e.where(names, d, err, v), quote(d.Name),
+		return fmt.Sprintf("%s; give %s the same condition, when: %s", e.where(names, d.Program, err, v), quote(d.Name),
 			quote(oneLine(joined(whens))))
 	}
 	return fmt.Sprintf("%s; give %s another expression, or a condition that leaves this out, when: EXPR",
-		e.where(names, d, err, v), quote(d.Name))
+		e.where(names, d.Program, err, v), quote(d.Name))
 }
 
 // lacking returns the conditions of parameters that do not exist and because of which a computed one has failed.
@@ -63,8 +66,8 @@ func (e *Experiment) conditionsOf(name string) []*expr.Program {
 	return nil
 }
 
-// where says for which values a computed parameter has failed.
-func (e *Experiment) where(names []string, d *Derived, err error, v expr.Values) string {
+// where says for which values an expression has failed.
+func (e *Experiment) where(names []string, p *expr.Program, err error, v expr.Values) string {
 	var distinct []string
 	for _, name := range names {
 		if !slices.Contains(distinct, name) {
@@ -74,7 +77,7 @@ func (e *Experiment) where(names []string, d *Derived, err error, v expr.Values)
 	switch {
 	case len(distinct) > 0:
 		return " where " + e.shown(distinct, v)
-	case d.Program.Random() && !errors.Is(err, expr.ErrUnevaluable):
+	case p.Random() && !errors.Is(err, expr.ErrUnevaluable):
 		return " for some random numbers"
 	}
 	return ""

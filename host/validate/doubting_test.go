@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/config/points"
 	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/validate/needs"
@@ -171,6 +172,47 @@ func TestComputable(t *testing.T) {
 		if (err != nil) != (want != "") || err != nil && (!strings.Contains(err.Error(), want) ||
 			!strings.HasPrefix(err.Error(), "a.yaml:4:31: ")) {
 			t.Errorf("%s: %v, want %q", sample, err, want)
+		}
+	}
+}
+
+// What cannot be computed at a point of the user says where the point is, beside where the parameter is; so does the
+// start of a run, also for points beyond those that are tried here.
+func TestComputableAtPoints(t *testing.T) {
+	t.Parallel()
+	e, err := config.Parse("a.yaml", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+
+		"trainable: {command: [a]}\nspace:\n  u: {uniform: [0, 1]}\n"+
+		"  d: {sample: 'u > 0.9999 ? log(-1.0) : 1.0'}\npoints: [{u: 0.5}, {u: 0.99999}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `a.yaml:6:3: parameter "d" has no value: u > 0.9999 ? log(-1.0) : 1.0: unknown value (not a number) ` +
+		`where u is 0.99999; give "d" another expression, or a condition that leaves this out, when: EXPR`
+	if err := computable(e); err == nil || err.Error() != want+" (the point is at a.yaml:7:20)" {
+		t.Error(err)
+	}
+	if _, err := points.Complete(e, 1, 0, e.Points[1].Given); err == nil || err.Error() != want {
+		t.Error(err)
+	}
+}
+
+// A condition or a constraint that cannot be evaluated is named at its own place, with the values and what to do.
+func TestUnevaluable(t *testing.T) {
+	t.Parallel()
+	const out = `a[0] == 'a': cannot be evaluated: index out of bounds: 0 where a is []; say first when it can be: ` +
+		`EXPR && a[0] == 'a'`
+	for more, want := range map[string]string{
+		`  n: {uniform: [0, 1], when: "a[0] == 'a'"}`:         `a.yaml:6:30: parameter "n": its condition ` + out,
+		`  n: {sample: "uniform(0, 1)", when: "a[0] == 'a'"}`: `a.yaml:6:38: parameter "n": its condition ` + out,
+		"constraints: [\"a[0] == 'a'\"]":                      `a.yaml:6:15: the constraint ` + out,
+	} {
+		e, err := config.Parse("a.yaml", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+
+			"trainable: {command: [a]}\nspace:\n  a: {choice: [[a, b], [c], []]}\n"+more+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := computable(e); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", more, err)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func computable(e *config.Experiment) error {
 	for i, p := range e.Points[:min(len(e.Points), mostPoints)] {
 		draw := seeds.For(0, seeds.Point, uint64(i))
 		if err := computableAt(e, e.Space.Complete(p.Given, e.Space.Draw(space.NewRand(draw))), draw); err != nil {
-			return err
+			return p.Fault(err)
 		}
 	}
 	if onlyPoints(e) {

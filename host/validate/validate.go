@@ -55,7 +55,13 @@ func Experiment(ctx context.Context, o *options.Options, e *config.Experiment) e
 	if err != nil {
 		return err
 	}
-	if short != nil && !e.WaitForResources && !e.Leased() {
+	switch {
+	case short == nil || e.Leased():
+	case e.WaitForResources:
+		if _, err := fmt.Fprintln(o.Stderr, "warning: "+offer.Waits(e, short)); err != nil {
+			return err
+		}
+	default:
 		return offer.TooSmall(e, short)
 	}
 	return tryPlugins(ctx, o, e, nodes)

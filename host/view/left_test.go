@@ -9,6 +9,7 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/journal"
+	"github.com/tunehost/tunehost/core/resource"
 	"github.com/tunehost/tunehost/host/storage/lack"
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/host/view/viewtest"
@@ -196,6 +197,26 @@ func TestNoTimeLeftWhileTheSearcherIsAwaited(t *testing.T) {
 	x.w.Event(&core.SuggestionsReceived{Ask: 2, Status: core.SearcherWaits})
 	x.w.Flush()
 	x.waits("no trial runs until searcher auto has a suggestion")
+}
+
+// B-035: what waits for more resources than there are is said, with the reason, and nobody knows how long it takes.
+func TestNoTimeLeftWhileResourcesAreAwaited(t *testing.T) {
+	const none = "; no node has that much; there is cpu 2 on node lab; the nearest that fits is cpu 2 on node lab"
+	x := watch(t, 30, 1, 2, "wait_for_resources: true\n", learns, func(w *viewtest.Writer) { w.Mute = true })
+	four, err := resource.Plain(resource.Item{Name: "cpu", Amount: resource.Whole(4)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := core.Suggestion{Params: []byte(`{"lr":0.5}`), Request: &four}
+	x.w.Event(&core.SuggestionsReceived{Ask: 0, Suggestions: []core.Suggestion{large}})
+	x.w.Flush()
+	x.waits("trial 0 waits until there is more, and what is behind it waits, too: resources: asked for cpu 4" + none)
+	if now := x.left(); now.Expected {
+		t.Errorf("%+v", now)
+	}
+	x.w.Event(&core.PauseRequested{Trial: 0})
+	x.w.Flush()
+	x.waits("")
 }
 
 // B-120: the same while trials run and the searcher is overdue.

@@ -184,8 +184,16 @@ func (s *State) waiting() string {
 	m := s.Machine
 	outcome, _ := m.Outcome()
 	ended := m.Count(core.Terminated) + m.Count(core.Errored) + m.Count(core.Paused)
+	misfit, waits := m.Misfit()
 	switch {
-	case outcome != 0 || m.Closing() || m.Paused() || m.Count(core.Running) > 0:
+	case outcome != 0 || m.Closing() || m.Paused():
+		return ""
+	case waits && misfit.HasTrial:
+		return fmt.Sprintf("trial %d waits until there is more, and what is behind it waits, too: %s", misfit.Trial,
+			misfit.Why)
+	case waits:
+		return "no trial can start until there is more: " + misfit.Why
+	case m.Count(core.Running) > 0:
 		return ""
 	case !m.Spec().Manual && m.Waits() && m.Count(core.Pending) == 0 && m.Quiescent():
 		return "no trial runs until searcher " + s.Config.Searcher.Name + " has a suggestion"

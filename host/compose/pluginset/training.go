@@ -127,6 +127,9 @@ func (p *Set) holdStates(saves bool) *storage.Memory {
 		return nil
 	}
 	if !saves {
+		if b.Plan.Experiment.Trainable.Plugin == nil {
+			return nil // a warning about the file says so
+		}
 		b.Log.Warn(p.pausesAt() + "the trainable makes its checkpoints itself, on disk; trials continue from the " +
 			"last of them after a pause")
 		return nil

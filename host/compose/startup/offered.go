@@ -53,7 +53,7 @@ func (o *Offered) enough(idle bool) ([]resource.Node, error) {
 	case short != nil && !e.WaitForResources:
 		return nil, offer.TooSmall(e, short)
 	case short != nil:
-		o.setup.Log.Warn("no trial can start until more is available: " + short.Error())
+		o.setup.Log.Warn(offer.Waits(e, short))
 	}
 	if idle {
 		offer.WarnOfIdleGPUs(e, nodes, o.setup.Log)

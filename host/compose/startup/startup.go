@@ -159,7 +159,7 @@ func (h *Host) points() (events []core.Event, err error) {
 		}
 		g, err := points.Complete(e, h.Setup.File.Seed, uint64(i), plan.Given(i))
 		if err != nil {
-			return nil, usererror.Errorf("%s: %w", p.Pos, err)
+			return nil, usererror.Wrap(p.Fault(err))
 		}
 		if err := h.Request(&g); err != nil {
 			return nil, usererror.Wrap(err)

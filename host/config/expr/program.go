@@ -120,7 +120,7 @@ func (p *Program) evalError(err error) error {
 		return fmt.Errorf("%s: %s", p.line(), msg)
 	}
 	if strings.Contains(msg, "cost limit") {
-		msg = "the expression takes too many steps"
+		return fmt.Errorf("%s: %w", p.line(), ErrTooLong)
 	}
 	return fmt.Errorf("%s: %w: %s", p.line(), ErrUnevaluable, msg)
 }

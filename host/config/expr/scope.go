@@ -35,6 +35,9 @@ var ErrUndefined = fmt.Errorf("%w", ErrUnknownValue)
 // overflows.
 var ErrUnevaluable = errors.New("cannot be evaluated")
 
+// ErrTooLong is the [ErrUnevaluable] of an expression that takes too many steps.
+var ErrTooLong = fmt.Errorf("%w: the expression takes too many steps", ErrUnevaluable)
+
 // Error is a mistake in an expression.
 type Error struct {
 	// Column counts runes from 1.

@@ -34,14 +34,15 @@ func TestTooManySteps(t *testing.T) {
 	lr, m := "space: {lr: {uniform: [0, 1]}}\n", "space: {lr: {uniform: [0, 1]}, m: {when: '"+endless+"', "
 	for more, want := range map[string]string{
 		lr + "constraints: ['" + endless + "']": "a.yaml:5:15: the constraint ",
-		m + "int: [1, 2]}}":                     `a.yaml:4:1: parameter "m": its condition `,
-		m + "sample: lr * 2}}":                  `parameter "m": its condition `,
+		m + "int: [1, 2]}}":                     `a.yaml:4:42: parameter "m": its condition `,
+		m + "sample: lr * 2}}":                  `a.yaml:4:42: parameter "m": its condition `,
 	} {
 		e := experiment(t, more, config.Reading)
 		p := space.Point{0.5, math.NaN()}[:len(e.Space.Params)]
 		_, err := Suggest(e, 1, 0, p)
 		if !errors.Is(err, expr.ErrUnevaluable) || !strings.Contains(err.Error(), want) ||
-			!strings.HasSuffix(err.Error(), "cannot be evaluated: the expression takes too many steps") {
+			!strings.HasSuffix(err.Error(), "cannot be evaluated: the expression takes too many steps where lr is "+
+				"0.5; write a shorter one") {
 			t.Errorf("%s: %v", more, err)
 		}
 		if g, err := Suggest(experiment(t, more, 4), 1, 0, p); err != nil || string(g.Params) != `{"lr":0.5}` {

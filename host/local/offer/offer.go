@@ -116,14 +116,23 @@ func Shortfall(e *config.Experiment, nodes []resource.Node) (short, err error) {
 	return nil, nil
 }
 
+// Waits says of a file that asks for more than there is that its trials wait.
+func Waits(e *config.Experiment, short error) string {
+	return posOfRequest(e).String() + ": no trial can start until more is available: " + short.Error()
+}
+
 // TooSmall returns the error for a file that asks for more than can ever be granted.
 func TooSmall(e *config.Experiment, short error) error {
-	pos := e.PosOf("placement")
+	return usererror.Errorf("%s: %w; ask for less, or let trials wait for more with wait_for_resources: true",
+		posOfRequest(e), short)
+}
+
+// posOfRequest is the place where a file says what a trial needs.
+func posOfRequest(e *config.Experiment) config.Pos {
 	if e.Placement == nil {
-		pos = e.PosOf("resources")
+		return e.PosOf("resources")
 	}
-	return usererror.Errorf("%s: %w; ask for less, or let trials wait for more with wait_for_resources: true", pos,
-		short)
+	return e.PosOf("placement")
 }
 
 // Capacity returns what nodes have together; nil for none.

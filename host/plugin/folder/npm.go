@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -33,5 +34,6 @@ func (p *Plugin) installed() error {
 func needsPackages(file string) bool {
 	text, err := os.ReadFile(file)
 	var wants struct{ Dependencies map[string]string }
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // npm accepts a byte order mark
 	return err == nil && json.Unmarshal(text, &wants) == nil && len(wants.Dependencies) > 0
 }

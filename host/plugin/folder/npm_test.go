@@ -23,6 +23,7 @@ func TestPackagesOfNode(t *testing.T) {
 	}{
 		{map[string]string{"package.json": `{"dependencies": {"tunehost": "file:./sdk"}}`},
 			"node_modules does not exist; install the packages: cd "},
+		{map[string]string{"package.json": "\ufeff" + `{"dependencies": {"a": "1"}}`}, "node_modules does not exist"},
 		{map[string]string{"package.json": `{"type": "module"}`}, ""},
 		{map[string]string{"package.json": `{"dependencies": {"a": "1"}}`, "node_modules/a/index.js": ""}, ""},
 		{map[string]string{"package.json": `{"dependencies": {"a": "1"}}`, "../node_modules/a/index.js": ""}, ""},

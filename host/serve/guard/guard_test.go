@@ -140,6 +140,21 @@ func TestKeys(t *testing.T) {
 }
 
 // B-142: new tokens hold at once, at servers that run already, too, and end the keys of their pages.
+// An editor that saved a file of a token may have put a byte order mark before it.
+func TestTokenAfterByteOrderMark(t *testing.T) {
+	dir := t.TempDir()
+	old, err := Load(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, fullName), []byte("\ufeff"+old.Full+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := Load(dir, false); err != nil || now.Full != old.Full {
+		t.Errorf("another token, %v", err)
+	}
+}
+
 func TestNewTokens(t *testing.T) {
 	dir := t.TempDir()
 	old, err := Load(dir, false)

@@ -134,7 +134,7 @@ func stored(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	token := strings.TrimSpace(string(text))
+	token := strings.TrimSpace(strings.TrimPrefix(string(text), "\ufeff"))
 	if len(token) < 32 || strings.ContainsAny(token, " \n;,\"") {
 		return "", usererror.Errorf("%s: this is not a token; remove the file, and the server makes another", path)
 	}

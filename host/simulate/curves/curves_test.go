@@ -106,6 +106,13 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
+// Some editors begin a file with a byte order mark.
+func TestByteOrderMark(t *testing.T) {
+	if table := read(t, "\ufeff"+lines); table.Rows() != 3 {
+		t.Errorf("%d rows", table.Rows())
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	row := `{"params": {"x": 0, "kind": "a"}, "metrics": {"loss": [4, 2]}}` + "\n"
 	for text, want := range map[string]string{

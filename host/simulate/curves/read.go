@@ -83,6 +83,10 @@ func plain(r io.Reader) (*bufio.Scanner, error) {
 		}
 		b = bufio.NewReader(z)
 	}
+	const mark = "\ufeff" // a byte order mark, which some editors write
+	if begin, _ := b.Peek(len(mark)); string(begin) == mark {
+		_, _ = b.Discard(len(mark))
+	}
 	lines := bufio.NewScanner(b)
 	lines.Buffer(nil, maxLine)
 	return lines, nil

@@ -123,7 +123,7 @@ func (w *Writer) spec() core.Spec {
 	one, err := resource.Plain(resource.Item{Name: "cpu", Amount: resource.Whole(1)})
 	check(err)
 	s := core.Spec{Rules: core.NewestRules, Seed: w.seed, Trials: w.Experiment.Trials, Request: one,
-		Repeat:       uint32(w.Experiment.Repeat),
+		Repeat: uint32(w.Experiment.Repeat), WaitForResources: w.Experiment.WaitForResources,
 		PluginTraits: core.PluginTraits{Independent: !w.Learns, Quiet: !w.Decided, Saves: true},
 		Checkpoint:   core.Checkpoint{Every: uint64(w.Experiment.Checkpoint.Every)},
 		Stop:         core.StopRules{Iteration: uint64(w.Experiment.Stop.Iteration)}}

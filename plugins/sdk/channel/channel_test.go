@@ -106,12 +106,12 @@ func FuzzParse(f *testing.F) {
 
 func TestLines(t *testing.T) {
 	long := strings.Repeat("x", MaxLineBytes)
-	in := "a\r\n\n" + long + "\n" + long + "y\nb\n" + long + "zz"
+	in := "\ufeffa\r\n\n" + long + "\n" + long + "y\n\ufeffb\ufeff\n" + long + "zz"
 	lines := NewLines(bufio.NewReaderSize(strings.NewReader(in), 16))
 	for _, want := range []struct {
 		line string
 		cut  bool
-	}{{"a", false}, {"", false}, {long, false}, {long, true}, {"b", false}, {long, true}} {
+	}{{"a", false}, {"", false}, {long, false}, {long, true}, {"b\ufeff", false}, {long, true}} {
 		line, cut, err := lines.Next()
 		if err != nil || string(line) != want.line || cut != want.cut {
 			t.Fatalf("got %.20q (%d), %v, %v; want %.20q (%d), %v", line, len(line), cut, err, want.line,

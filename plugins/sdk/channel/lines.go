@@ -17,13 +17,14 @@ type Lines struct {
 // NewLines returns Lines that read from r.
 func NewLines(r *bufio.Reader) *Lines { return &Lines{r: r} }
 
-// Next returns the next line without its end. cut reports that the line was longer than
+// Next returns the next line without its end, and without a byte order mark (U+FEFF) before it: programs on some
+// systems begin their output with one. cut reports that the line was longer than
 // MaxLineBytes and was truncated. The line is valid until the next call. A last line without an end
 // counts; after it Next returns io.EOF.
 func (l *Lines) Next() (line []byte, cut bool, err error) {
 	part, err := l.r.ReadSlice('\n')
 	if err == nil {
-		return trimEnd(part), false, nil
+		return trim(part), false, nil
 	}
 	l.long, l.size = l.long[:0], 0
 	for err == bufio.ErrBufferFull {
@@ -35,7 +36,7 @@ func (l *Lines) Next() (line []byte, cut bool, err error) {
 		return nil, false, err
 	}
 	if err == nil || err == io.EOF {
-		return trimEnd(l.long), cut, nil
+		return trim(l.long), cut, nil
 	}
 	return nil, false, err
 }
@@ -51,6 +52,7 @@ func (l *Lines) keep(part []byte) bool {
 	return len(part) > room
 }
 
-func trimEnd(line []byte) []byte {
-	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
+func trim(line []byte) []byte {
+	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
+	return bytes.TrimPrefix(line, []byte("\ufeff"))
 }

@@ -28,6 +28,7 @@ func TestPrintedJSON(t *testing.T) {
 		echo '{"accuracy": "high"}'
 		echo '{"accuracy": 0.6, "iteration": 9, "two words": 1, "acc@1é": 2, "bell\\u0007": 3}'
 		printf '  {"accuracy": "Infinity", "training_iteration": 10.0}\r\n'
+		printf '\357\273\277{"accuracy": 0.8}\n'
 		printf '{"accuracy": 0.7}'`), run)
 	type m = sdk.Metric
 	want := []sdk.Result{
@@ -37,7 +38,8 @@ func TestPrintedJSON(t *testing.T) {
 		{Metrics: []m{{Name: "accuracy", Value: 0.6}, {Name: "two words", Value: 1}, {Name: "acc@1é", Value: 2}},
 			Iteration: 9},
 		{Metrics: []m{{Name: "accuracy", Value: math.Inf(1)}, {Name: "training_iteration", Value: 10}}, Iteration: 10},
-		{Metrics: []m{{Name: "accuracy", Value: 0.7}}, Iteration: 11}, // the last line has no end
+		{Metrics: []m{{Name: "accuracy", Value: 0.8}}, Iteration: 11}, // begins with a byte order mark
+		{Metrics: []m{{Name: "accuracy", Value: 0.7}}, Iteration: 12}, // the last line has no end
 	}
 	if fmt.Sprint(run.results) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", run.results, want)
