@@ -71,9 +71,13 @@ const (
 	//   - A limit of the disk also holds for checkpoints from which other trials have continued, once none of them
 	//     starts from there any more (B-053).
 	RulesV8
+	// RulesV9:
+	//   - The searcher is told a finite mean of the finite values of a suggestion's runs, also where their sum
+	//     overflows (B-105). Before, it was told a value that cannot be compared.
+	RulesV9
 
 	// NewestRules is the version of new experiments.
-	NewestRules = RulesV8
+	NewestRules = RulesV9
 )
 
 // since reports whether the experiment's rules are at least v.
