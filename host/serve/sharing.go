@@ -50,7 +50,7 @@ func (s *sharing) Version(r *http.Request) (version string, over func() bool) {
 	}
 	defer done()
 	now := x.Version()
-	over = func() bool { return !x.Running() && x.Version() != now }
+	over = func() bool { return s.catalog.Replaced(x) || !x.Running() && x.Version() != now }
 	if ofRecord[part] {
 		version = now
 	}
