@@ -24,8 +24,8 @@ func (b *builder) ending() {
 	if when := n.get("when"); when != nil {
 		b.e.Budget.When = b.program(when, &expr.Scope{Vars: BudgetVars}, expr.Bool)
 		if p := b.e.Budget.When; p != nil && slices.Contains(p.Vars(), "best") && len(b.e.Objectives) > 1 {
-			b.warn(when.pos, "best is the best %s, the first of the objectives: if you mean another one, write it first",
-				b.e.Objectives[0].Metric)
+			b.warn(when.pos, "best is the best %s, the first of the objectives: if you mean another one, write it "+
+				"first", b.e.Objectives[0].Metric)
 		}
 	}
 }

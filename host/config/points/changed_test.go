@@ -9,7 +9,8 @@ import (
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
-// A clone keeps the random values of its donor, except those that depend on what was changed, directly or through others.
+// A clone keeps the random values of its donor, except those that depend on what was changed, directly or through
+// others.
 func TestChangedKeepsRandomValues(t *testing.T) {
 	e := experiment(t, "space: {lr: {uniform: [0, 1]}, b: {uniform: [0, 1]}, k: {value: 2}, "+
 		"d: {sample: 'k * uniform(0, 1)'}, e: {sample: 'lr * uniform(1, 2)'}, f: {sample: 'e + uniform(0, 1)'}, "+
