@@ -76,6 +76,8 @@ const (
 	//     removed, as of one that the user stops before it runs (B-021).
 	//   - A trial that is set aside before the first result of its attempt saves that result (B-058). Before, it made
 	//     no checkpoint and began again.
+	//   - The searcher is told a finite mean of the finite values of a suggestion's runs, also where their sum
+	//     overflows (B-105). Before, it was told a value that cannot be compared.
 	RulesV9
 
 	// NewestRules is the version of new experiments.

@@ -109,11 +109,12 @@ func TestClone(t *testing.T) {
 	if m.Trials() != 3 || string(m.Params(0)) != string(m.Params(1)) {
 		t.Fatalf("trials %v", params(m))
 	}
-	var first, changed struct{ X, Y float64 }
+	var first, changed struct{ X, Y, Z float64 }
 	if err := json.Unmarshal(m.Params(0), &first); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(m.Params(2), &changed); err != nil || changed.X != first.X || changed.Y != 0.125 {
+	if err := json.Unmarshal(m.Params(2), &changed); err != nil || changed.X != first.X || changed.Y != 0.125 ||
+		changed.Z != first.Z {
 		t.Errorf("trials %v", params(m))
 	}
 	if v := m.View(0); v.Results != 4 {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -289,5 +290,28 @@ func TestLearnedPointsAreUsed(t *testing.T) {
 		if taught < fresh+0.1 || taught < 0.6 {
 			t.Errorf("%s: the first suggestions have %v on average, without knowledge %v", searcher, taught, fresh)
 		}
+	}
+}
+
+// B-105: the means of large values that other experiments learn are finite.
+func TestLearnsMeansOfLargeValues(t *testing.T) {
+	vast := wobbly(0)
+	vast.Open = func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+		return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+			return run.Report(sdk.Result{Metrics: []sdk.Metric{{Name: "score", Value: 1.5e308}}}, nil)
+		}), sdk.TrainableTraits{}, nil
+	}
+	e := &ear{}
+	_, o, _ := taught(t, teaching+"trials: 2\nrepeat: 2\n", teaching+"searcher: ear\nlearn_from: FIRST\ntrials: 1\n",
+		e.plugin(), vast)
+	finish(t, o)
+	ends := e.heard(sdk.TrialCompleted)
+	for _, end := range ends {
+		if len(end.Losses) != 1 || end.Losses[0] != -1.5e308 {
+			t.Errorf("trial %d was told with %v", end.Trial, end.Losses)
+		}
+	}
+	if len(ends) < 2 {
+		t.Errorf("it heard of %d ends", len(ends))
 	}
 }

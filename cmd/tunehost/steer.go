@@ -228,8 +228,9 @@ func (a *app) addCommand() *cobra.Command {
 a nested parameter is GROUP/NAME.
 
 With --clone TRIAL, a number or an id, the new trial starts from that trial's newest
-checkpoint, with its parameters except those given. If the experiment runs each
-suggestion several times (repeat), the added one runs as often.`,
+checkpoint, with its parameters except those given; a sample that draws random numbers
+keeps its value unless it depends on those. If the experiment runs each suggestion
+several times (repeat), the added one runs as often.`,
 		Example: "  tunehost add results/digits lr=0.01 optimizer=adam\n  tunehost add results/digits --clone 17 " +
 			"lr=0.001",
 		Args: wants(1, -1),

@@ -214,3 +214,23 @@ func BenchmarkAdd(b *testing.B) {
 		s.Add(&w, 0.5)
 	}
 }
+
+// The mean of finite values is finite, however large their sum is; of others it is that of their sum.
+func TestAverage(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{
+		{[]float64{1, 2, 6}, 3},
+		{[]float64{1.5e308, 1.5e308, 1.5e308}, 1.5e308},
+		{[]float64{-math.MaxFloat64, -math.MaxFloat64}, -math.MaxFloat64},
+		{[]float64{1.5e308, inf}, inf},
+		{[]float64{inf, -inf}, math.NaN()},
+		{nil, math.NaN()},
+	} {
+		if got := Average(c.values); !equal(got, c.want) {
+			t.Errorf("the mean of %v is %v, want %v", c.values, got, c.want)
+		}
+	}
+}

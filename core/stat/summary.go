@@ -97,6 +97,19 @@ func meanOfFinite(values []float64) float64 {
 	return float64(base + float64(sum/float64(max(1, n))))
 }
 
+// Average returns the mean of values: their sum divided by their number, or the running mean where the sum of finite
+// values overflows. NaN for none.
+func Average(values []float64) float64 {
+	sum, all := 0.0, true
+	for _, x := range values {
+		sum, all = float64(sum+x), all && finite(x)
+	}
+	if all && !finite(sum) {
+		return slowMean(values)
+	}
+	return float64(sum / float64(len(values)))
+}
+
 func slowMean(values []float64) float64 {
 	mean, n := math.NaN(), uint32(0)
 	for _, x := range values {

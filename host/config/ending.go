@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/host/config/expr"
@@ -22,6 +23,10 @@ func (b *builder) ending() {
 	b.e.Budget.Time, _ = durationOf(n.get("time"))
 	if when := n.get("when"); when != nil {
 		b.e.Budget.When = b.program(when, &expr.Scope{Vars: budgetVars}, expr.Bool)
+		if p := b.e.Budget.When; p != nil && slices.Contains(p.Vars(), "best") && len(b.e.Objectives) > 1 {
+			b.warn(when.pos, "best is the best %s, the first of the objectives: if you mean another one, write it "+
+				"first", b.e.Objectives[0].Metric)
+		}
 	}
 }
 
@@ -122,11 +127,24 @@ func (b *builder) plateau(n *node) *Plateau {
 	p.Std, _ = f.at("std").float()
 	if p.Metric == "" && len(b.e.Objectives) > 0 {
 		p.Metric = b.e.Objectives[0].Metric
+		b.firstOfSeveral(n)
 	}
 	if p.Mode == "" {
 		p.Mode = b.modeOf(p.Metric)
 	}
 	return p
+}
+
+// firstOfSeveral warns of a plateau that does not say of which objective it is.
+func (b *builder) firstOfSeveral(plateau *node) {
+	var names []string
+	for _, o := range b.e.Objectives {
+		names = append(names, o.Metric)
+	}
+	if len(names) > 1 {
+		b.warn(plateau.pos, "the plateau is that of %s, the first of the objectives: write which you mean, metric: %s",
+			names[0], strings.Join(names, " or "))
+	}
 }
 
 // failExpr reports a mistake of an expression at its place in the file.

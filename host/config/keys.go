@@ -85,7 +85,7 @@ var stop = &object{
 		{name: "when", what: "an expression over metrics, iteration, time and parameters", shape: condition},
 		{name: "iteration", what: "the last iteration of a trial", shape: integer(1)},
 		{name: "training_iteration", what: "the same as iteration", shape: integer(1)},
-		{name: "time", what: "the running time of a trial", shape: duration},
+		{name: "time", what: "the running time of a trial; 0: no limit", shape: duration},
 		{name: "time_total_s", what: "the same as time", shape: duration},
 		{name: "plateau", what: "the metric no longer changes", shape: plateau},
 		{name: "plugin", what: "an additional scheduler plugin that only stops trials",
@@ -95,7 +95,7 @@ var stop = &object{
 }
 
 var budget = &object{like: "{time: 2h}", keys: []key{
-	{name: "time", what: "the experiment's running time, over all resumes", shape: duration},
+	{name: "time", what: "the experiment's running time, over all resumes; 0: no limit", shape: duration},
 	{name: "trials_failed", what: "how many trials may fail", shape: small(1)},
 	{name: "plateau", what: "the best values no longer change", shape: plateau},
 	{name: "when", what: "an expression over time, trials, trials_failed, results and best", shape: condition},
@@ -108,7 +108,8 @@ var checkpoint = &object{like: "{every: 10}", keys: []key{
 	{name: "score", what: "the metric that decides which are kept", shape: metricName},
 	{name: "mode", what: "whether a lower or a higher score is better; the objective's where score is its metric, " +
 		"else max", shape: oneOf("min", "max")},
-	{name: "disk", what: "the disk space that checkpoints may use; the newest of each trial stays", shape: size},
+	{name: "disk", what: "the disk space that checkpoints may use; the newest of each trial stays; 0: no limit",
+		shape: size},
 	{name: "pauses", what: "where the state of a paused trial is kept",
 		shape: oneOf("disk", "memory"), value: `"disk"`},
 }}

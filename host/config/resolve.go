@@ -66,6 +66,33 @@ type Existing struct {
 	experiment *Experiment
 	values     expr.Values
 	err        error // a parameter that exists has no value
+	like       map[string]any
+}
+
+// Like makes the random values those of a trial with these parameters, where all that they depend on is the same. It
+// returns x.
+func (x *Existing) Like(params []byte) *Existing {
+	x.like = x.experiment.Values(params)
+	return x
+}
+
+// taken returns the value that is taken from the trial that x is like.
+func (x *Existing) taken(d *Derived) (value any, ok bool) {
+	value, ok = x.like[d.Name]
+	return value, ok && d.Program != nil && d.Program.Random() && x.same(d.Program) &&
+		!slices.ContainsFunc(d.When, func(p *expr.Program) bool { return !x.same(p) })
+}
+
+// same reports whether all that an expression names has the value that it has in the trial that x is like.
+func (x *Existing) same(p *expr.Program) bool {
+	return !slices.ContainsFunc(p.Uses(), func(name string) bool {
+		value, there := x.values.Params[name]
+		if constant, is := x.experiment.scope.Constants[name]; is {
+			value, there = constant, true
+		}
+		was, is := x.like[name]
+		return there != is || !sameValue(value, was)
+	})
 }
 
 // Prune sets the coordinates of parameters that do not exist to NaN, parents first. It evaluates all
@@ -113,7 +140,10 @@ func (x *Existing) Resolve(seed uint64) ([]byte, error) {
 // and what to do.
 func (x *Existing) compute(seed uint64) error {
 	for i := range x.experiment.Derived {
-		if err := x.experiment.Derived[i].addTo(x.experiment, x.values, seed); err != nil {
+		d := &x.experiment.Derived[i]
+		if value, ok := x.taken(d); ok {
+			x.values.Params[d.Name] = value
+		} else if err := d.addTo(x.experiment, x.values, seed); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/seeds"
 	"github.com/tunehost/tunehost/host/hostlog"
@@ -208,15 +209,15 @@ func (t *converter) values(well []core.Stretch) (list []*float64, err error) {
 		return nil, errors.New("it has no result")
 	}
 	for _, o := range t.here.Objectives {
-		sum := 0.0
+		var last []float64
 		for i := range well {
 			x, ok := m.SummaryIn(&well[i], m.Metric(o.Metric))
 			if !ok {
 				return nil, fmt.Errorf("it did not report %s", o.Metric)
 			}
-			sum = float64(sum + x.Last)
+			last = append(last, x.Last)
 		}
-		list = append(list, orNull(sum/float64(len(well))))
+		list = append(list, orNull(stat.Average(last)))
 	}
 	return list, nil
 }

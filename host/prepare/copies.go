@@ -52,10 +52,6 @@ func (c *copier) add(flag, text string, clone bool) error {
 		return usererror.Errorf("%s: %w", flag, err)
 	}
 	donor := core.TrialNo(n)
-	if outcome, _ := c.m.Outcome(); outcome == core.StoppedByUser {
-		return usererror.Errorf("%s %s: the experiment was stopped for good: start a new one with `tunehost run FILE "+
-			"--resume never`", flag, text)
-	}
 	if clone && len(c.m.Checkpoints(donor)) == 0 {
 		return usererror.Errorf("%s %s: %s has no checkpoint to start from: use --copy", flag, text, c.name(donor))
 	}

@@ -324,21 +324,21 @@ func (c *Live) add(r Add) (no *core.TrialNo, err error) {
 	if r.Clone != "" {
 		return c.clone(r.Clone, given)
 	}
-	g, err := c.complete(given)
+	g, err := c.complete(given, nil)
 	if err != nil {
 		return nil, err
 	}
 	return c.give(&core.TrialGiven{Suggestion: g, Extra: true})
 }
 
-// complete makes a trial from a complete or partial point of the user.
-func (c *Live) complete(given space.Point) (g core.Suggestion, err error) {
+// complete makes a trial from a complete or partial point of the user, like one with other parameters if there are any.
+func (c *Live) complete(given space.Point, like []byte) (g core.Suggestion, err error) {
 	e, seed := c.Config, c.Seed
 	var index uint64
 	if err := c.look(func(m *core.Machine) { index = uint64(m.Trials()) }); err != nil {
 		return g, err
 	}
-	if g, err = points.Complete(e, seed, uint64(len(e.Points))+index, given); err == nil {
+	if g, err = points.Changed(e, seed, uint64(len(e.Points))+index, given, like); err == nil {
 		err = c.Host.Fill(&g)
 	}
 	return g, err
@@ -386,7 +386,7 @@ func (c *Live) clone(name string, given space.Point) (no *core.TrialNo, err erro
 	return c.give(&core.TrialGiven{Suggestion: g, Extra: true, Clone: true, Donor: donor})
 }
 
-// changed makes a trial with another's parameters, except those given.
+// changed makes a trial with another's parameters, except those given and the random ones that depend on them.
 func (c *Live) changed(params []byte, given space.Point) (g core.Suggestion, err error) {
 	p, err := config.PointOf(c.Config.Space, params)
 	if err != nil {
@@ -404,5 +404,5 @@ func (c *Live) changed(params []byte, given space.Point) (g core.Suggestion, err
 				"condition (when) does not hold: give those that it depends on, too", c.Config.Space.Params[i].Name)
 		}
 	}
-	return c.complete(p)
+	return c.complete(p, params)
 }

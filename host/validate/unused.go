@@ -37,7 +37,7 @@ func unused(e *config.Experiment, byCaller bool) (list []*config.Error) {
 			list = append(list, doubt(e.PosOf(k.key), "%s has no effect: %s: leave it out", k.key, k.why))
 		}
 	}
-	return slices.Concat(list, uncalled(e))
+	return slices.Concat(list, uncalled(e), zeros(e))
 }
 
 func isCommand(e *config.Experiment) bool { return e.Trainable != nil && e.Trainable.Plugin == nil }
@@ -59,6 +59,28 @@ func unusedByCaller(e *config.Experiment) (list []*config.Error) {
 		if e.Has(key) {
 			list = append(list, doubt(e.PosOf(key), "%s has no effect: your own program trains the trials: leave "+
 				"it out", key))
+		}
+	}
+	return slices.Concat(list, zeros(e))
+}
+
+// zeros warns of limits of 0, which are none, or are the default: who writes one may expect that it holds at once.
+func zeros(e *config.Experiment) (list []*config.Error) {
+	const none = "0 is no limit"
+	for _, k := range []struct {
+		key  string
+		zero bool
+		why  string
+	}{
+		{"stop.time", e.Stop.Time == 0, none},
+		{"stop.time_total_s", e.Stop.Time == 0, none},
+		{"budget.time", e.Budget.Time == 0, none},
+		{"checkpoint.disk", e.Checkpoint.Disk == 0, none},
+		{"sandbox.memory", e.Sandbox.Memory == 0, "0 is the default, 256MiB"},
+		{"sandbox.call_timeout", e.Sandbox.CallTimeout == 0, "0 is the default of each call"},
+	} {
+		if k.zero && e.Has(k.key) {
+			list = append(list, doubt(e.PosOf(k.key), "%s has no effect: %s: leave it out", k.key, k.why))
 		}
 	}
 	return list

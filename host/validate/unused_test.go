@@ -49,6 +49,16 @@ func TestUnusedKeys(t *testing.T) {
 		{command, "deadlines: {report: 1m}\nreporters: [jsonl]", "deadlines.report has no effect: it is a call"},
 		{command, "deadlines: {report: 1m}\nreporters: [jsonl, ./mine]", ""},
 		{command, "deadlines: {suggest: 1m, start: 1m}", ""},
+		{command, "stop: {time: 0}", "stop.time has no effect: 0 is no limit"},
+		{command, "stop: {time_total_s: 0}", "stop.time_total_s has no effect: 0 is no limit"},
+		{command, "stop: {time: 1s}", ""},
+		{command, "stop: {time_since_restore: 0}", ""},
+		{command, "budget: {time: 0s}", "budget.time has no effect: 0 is no limit"},
+		{command, "budget: {time: 1}", ""},
+		{command, "checkpoint: {disk: 0}", "checkpoint.disk has no effect: 0 is no limit"},
+		{command, "checkpoint: {disk: 1, keep: 0, every: 0}", ""},
+		{command, "sandbox: {memory: 0}", "sandbox.memory has no effect: 0 is the default"},
+		{command, "sandbox: {call_timeout: 0}", "sandbox.call_timeout has no effect: 0 is the default"},
 	} {
 		e, err := config.Parse("a.yaml", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+c.trainable+"\n"+
 			c.text+"\n"))
@@ -67,7 +77,7 @@ func TestUnusedKeys(t *testing.T) {
 func TestUnusedByCaller(t *testing.T) {
 	t.Parallel()
 	e, err := config.Parse("a.yaml", []byte("version: 1\nobjective: {metric: loss, mode: min}\nresources: {cpu: 2}\n"+
-		"log: false\nconcurrency: 2\nfailures: {retries: 1}\n"), config.WithoutTrainable())
+		"log: false\nconcurrency: 2\nfailures: {retries: 1}\nbudget: {time: 0}\n"), config.WithoutTrainable())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +86,8 @@ func TestUnusedByCaller(t *testing.T) {
 		got = append(got, x.Error())
 	}
 	want := "a.yaml:3:1: resources has no effect: your own program trains the trials: leave it out\n" +
-		"a.yaml:4:1: log has no effect: your own program trains the trials: leave it out"
+		"a.yaml:4:1: log has no effect: your own program trains the trials: leave it out\n" +
+		"a.yaml:7:10: budget.time has no effect: 0 is no limit: leave it out"
 	if strings.Join(got, "\n") != want {
 		t.Error(got)
 	}

@@ -130,20 +130,19 @@ func (s Scope) mean(m *core.Machine, first core.TrialNo, runs int, o core.Object
 	no core.TrialNo, value float64, ok bool,
 ) {
 	id := m.Metric(o.Metric)
-	sum, count := 0.0, 0
+	var values []float64
 	for run := first; run < first+core.TrialNo(runs); run++ {
 		if !m.State(run).Final() {
 			return 0, 0, false
 		}
 		stretch, _ := m.Suggested(run)
 		if x, reported := m.SummaryIn(&stretch, id); reported && m.Counts(run) {
-			sum = float64(sum + s.of(x, o.Mode))
-			if count++; count == 1 {
+			if values = append(values, s.of(x, o.Mode)); len(values) == 1 {
 				no = run
 			}
 		}
 	}
-	return no, sum / float64(max(count, 1)), count > 0
+	return no, stat.Average(values), len(values) > 0
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

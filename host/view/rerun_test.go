@@ -88,3 +88,17 @@ func TestBestIsARunThatCounts(t *testing.T) {
 		t.Errorf("the means are of %+v, %v", means, err)
 	}
 }
+
+// B-105: the mean of finite values is finite, also where their sum is not.
+func TestMeansOfLargeValues(t *testing.T) {
+	w := write(t, file+"repeat: 3\n")
+	values := []float64{7e307, 9e307, 5e307}
+	w.Metrics = func(no core.TrialNo, _ uint64) []float64 { return []float64{values[int(no)/3%len(values)], 1} }
+	w.Start(1)
+	w.Run(-1)
+	w.Close()
+	best, ok, err := open(t, w).Best(view.Query{})
+	if err != nil || !ok || best.Suggestion != 1 || math.Abs(best.Value/9e307-1) > 1e-9 {
+		t.Errorf("the best is %v of suggestion %d, %v, %v", best.Value, best.Suggestion, ok, err)
+	}
+}

@@ -75,14 +75,17 @@ func (h *Host) Events() ([]core.Event, error) {
 	}
 	events = append(events, h.Inherited.lessons.Events(m, e.Objectives)...)
 	events = append(events, h.started())
-	if h.Recovery.Begun && !sameSpec(spec, *m.Spec()) {
+	if h.Recovery.Begun && (!sameSpec(spec, *m.Spec()) || len(copies) > 0 && over(m)) {
 		// The record decides: a host may have died between accepting a change and
-		// recording it.
+		// recording it. An experiment that is over begins again with its settings.
 		events = append(events, &core.SettingsChanged{Spec: spec})
 		h.sayFewer(spec.Trials)
 	}
 	return slices.Concat(events, again, points, copies, nodes), nil
 }
+
+// over reports that no new trial would be made: the experiment was ended before its time, and has nothing left.
+func over(m *core.Machine) bool { return m.EndsForGood() && !m.GoesOn() }
 
 // Rules returns the version of the core's rules for the experiment. The loop must not run yet.
 func (h *Host) Rules() core.Rules {

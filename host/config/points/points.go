@@ -89,6 +89,12 @@ func kept(e *config.Experiment, p space.Point) space.Point {
 
 // Complete turns a user's point into a trial; it draws the values that are not given (B-104).
 func Complete(e *config.Experiment, seed, index uint64, given space.Point) (core.Suggestion, error) {
+	return Changed(e, seed, index, given, nil)
+}
+
+// Changed is [Complete] for a point that is made of another trial's. The trial keeps that one's random values, where
+// nothing that they depend on has changed.
+func Changed(e *config.Experiment, seed, index uint64, given space.Point, like []byte) (core.Suggestion, error) {
 	draw := seeds.For(seed, seeds.Point, index)
 	rng, varies := space.NewRand(draw), e.DrawsAgain || slices.ContainsFunc(given, math.IsNaN)
 	var refused error
@@ -97,7 +103,7 @@ func Complete(e *config.Experiment, seed, index uint64, given space.Point) (core
 		if err != nil {
 			return core.Suggestion{}, err
 		}
-		params, err := e.Prune(p).Resolve(e.SeedOf(draw, try))
+		params, err := e.Prune(p).Like(like).Resolve(e.SeedOf(draw, try))
 		if !errors.Is(err, config.ErrRefused) || !e.PlansWhatCanBe || !varies {
 			return core.Suggestion{Params: params}, err
 		}

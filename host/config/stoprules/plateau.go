@@ -94,7 +94,22 @@ func (s *bestPlateau) better(a, b float64) bool {
 	return a < b
 }
 
+// deviation is the standard deviation of finite values. Values so large that their squares overflow are scaled first.
 func deviation(list []float64) float64 {
+	if d := plainDeviation(list); !math.IsNaN(d) && !math.IsInf(d, 0) {
+		return d
+	}
+	largest, scaled := 0.0, make([]float64, len(list))
+	for _, x := range list {
+		largest = max(largest, math.Abs(x))
+	}
+	for i, x := range list {
+		scaled[i] = x / largest
+	}
+	return float64(plainDeviation(scaled) * largest)
+}
+
+func plainDeviation(list []float64) float64 {
 	var mean float64
 	for i, x := range list {
 		mean += float64((x - mean) / float64(i+1))

@@ -1,6 +1,7 @@
 package stoprules
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -186,6 +187,24 @@ func TestRuleOfTooManySteps(t *testing.T) {
 		if text := strings.Join(said, "\n"); want != (strings.Contains(text, "stop.when does not count: ") &&
 			strings.Contains(text, "budget.when does not count: ")) || want != (said != nil) {
 			t.Errorf("%s: %q", when, said)
+		}
+	}
+}
+
+// Squares of large values overflow, and so do sums of values of both signs; their deviation does not.
+func TestDeviationOfLargeValues(t *testing.T) {
+	for _, c := range []struct {
+		list []float64
+		want float64
+	}{
+		{[]float64{1e200, 3e200}, 1e200},
+		{[]float64{1.5e308, -1.5e308}, 1.5e308},
+		{[]float64{1.7e308, 1.7e308, 1.7e308}, 0},
+		{[]float64{1, 3}, 1},
+		{[]float64{0, 0}, 0},
+	} {
+		if got := deviation(c.list); !(math.Abs(got-c.want) <= 1e-9*c.want) {
+			t.Errorf("the deviation of %v is %v, want %v", c.list, got, c.want)
 		}
 	}
 }

@@ -153,30 +153,43 @@ func (t *Translator) together(e *sdk.Event, o core.Observation) (err error) {
 		}
 	}
 	if o.Kind == core.SawCompleted {
-		e.Losses = means(list)
+		e.Losses = means(list, t.mean())
 	}
 	t.untried(e, o)
 	return nil
 }
 
+// mean returns how losses are averaged. Before [core.RulesV9] it was by their sum, also where that overflows.
+func (t *Translator) mean() func([]float64) float64 {
+	if t.Machine.Spec().Rules >= core.RulesV9 {
+		return stat.Average
+	}
+	return func(losses []float64) (sum float64) {
+		for _, x := range losses {
+			sum = float64(sum + x)
+		}
+		return sum / float64(len(losses))
+	}
+}
+
 // means returns the mean of each objective; nil for none. A value that cannot be compared makes its
 // mean incomparable.
-func means(list [][]float64) []float64 {
+func means(list [][]float64, mean func([]float64) float64) (of []float64) {
 	if len(list) == 0 {
 		return nil
 	}
-	sums := make([]float64, len(list[0]))
-	for _, losses := range list {
-		for i, x := range losses {
-			sums[i] = float64(sums[i] + x)
+	for i := range list[0] {
+		column := make([]float64, len(list))
+		for k, losses := range list {
+			column[k] = losses[i]
 		}
-	}
-	for i := range sums {
-		if sums[i] /= float64(len(list)); math.IsNaN(sums[i]) || math.IsInf(sums[i], 0) {
-			sums[i] = math.Inf(1)
+		x := mean(column)
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			x = math.Inf(1)
 		}
+		of = append(of, x)
 	}
-	return sums
+	return of
 }
 
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }

@@ -1,6 +1,8 @@
 package translation
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
@@ -112,6 +114,18 @@ func TestUntried(t *testing.T) {
 		}
 		if e, err := x.Event(o, c.to, sdk.Traits{}); err != nil || e.Kind != c.want {
 			t.Errorf("%+v: all runs: %v: %v", c, e.Kind, err)
+		}
+	}
+}
+
+// B-105: the mean of finite losses is finite, also where their sum is not. Records of earlier rules keep what they had.
+func TestMeansOfLargeLosses(t *testing.T) {
+	for rules, want := range map[core.Rules]float64{core.RulesV8: math.Inf(1), core.RulesV9: 1.5e308} {
+		x := Translator{Machine: core.New()}
+		x.Machine.Apply(0, &core.ExperimentStarted{Spec: core.Spec{Rules: rules}})
+		got := means([][]float64{{1.5e308, 1}, {1.5e308, math.Inf(1)}}, x.mean())
+		if !slices.Equal(got, []float64{want, math.Inf(1)}) {
+			t.Errorf("by rules %d the means are %v", rules, got)
 		}
 	}
 }

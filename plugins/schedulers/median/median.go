@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/average"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/each"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/rung"
@@ -19,7 +20,7 @@ var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "median",
-		Version: "1.0.0",
+		Version: "1.1.0",
 		Summary: "Stops trials whose best is worse than the median of the others' means.",
 		Options: declared.Schema(),
 	},
@@ -70,8 +71,7 @@ type trial struct {
 	reported bool
 	last     uint64 // iteration
 	best     float64
-	sum      float64 // of the results since grace
-	count    float64
+	mean     average.Mean // of the results since grace
 }
 
 // Decide processes the events one by one; see the rules of the package.
@@ -88,12 +88,12 @@ func (s *scheduler) result(e *sdk.Event, t *trial) (d sdk.Decision, due bool) {
 	}
 	t.add(e.Iteration, s.objective.Loss(e))
 	if e.Iteration < s.options.Grace {
-		t.sum, t.count = 0, 0
+		t.mean = average.Mean{}
 		return sdk.Decision{Event: e.Number}, true
 	}
 	others := s.others(e.Iteration)
 	reason := s.judge(e, t, others)
-	others.Add(t.mean(), e.Trial)
+	others.Add(t.mean.Value(), e.Trial)
 	if reason == "" {
 		return sdk.Decision{Event: e.Number}, true
 	}
@@ -105,7 +105,7 @@ func (s *scheduler) result(e *sdk.Event, t *trial) (d sdk.Decision, due bool) {
 func (s *scheduler) completed(e *sdk.Event, t *trial) {
 	if !t.ended && len(e.Losses) > 0 && e.Iteration > t.last && e.Iteration >= s.options.Grace {
 		t.add(e.Iteration, s.objective.Loss(e))
-		s.others(e.Iteration).Add(t.mean(), e.Trial)
+		s.others(e.Iteration).Add(t.mean.Value(), e.Trial)
 	}
 	t.ended = true
 }
@@ -115,16 +115,7 @@ func (t *trial) add(iteration uint64, loss float64) {
 		t.best = loss
 	}
 	t.reported, t.last = true, iteration
-	t.sum += loss
-	t.count++
-}
-
-// mean returns the running mean. Sums that overflow in both directions count as worst.
-func (t *trial) mean() float64 {
-	if m := t.sum / t.count; !math.IsNaN(m) {
-		return m
-	}
-	return math.Inf(1)
+	t.mean.Add(loss)
 }
 
 func (s *scheduler) others(iteration uint64) *rung.Rung {

@@ -11,7 +11,7 @@ var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "wilcoxon",
-		Version: "1.0.0",
+		Version: "1.1.0",
 		Summary: "Stops trials that a signed-rank test finds worse than the best on the same folds.",
 		Options: declared.Schema(),
 	},

@@ -3,8 +3,8 @@ package wilcoxon
 import (
 	"context"
 	"fmt"
-	"math"
 
+	"github.com/tunehost/tunehost/plugins/schedulers/internal/average"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/each"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
@@ -76,16 +76,12 @@ func better(a, b []fold) bool {
 	return mean(a) < mean(b)
 }
 
-// mean returns +Inf if there is none.
 func mean(folds []fold) float64 {
-	sum := 0.0
+	var m average.Mean
 	for _, f := range folds {
-		sum += f.loss
+		m.Add(f.loss)
 	}
-	if math.IsNaN(sum) {
-		return math.Inf(1)
-	}
-	return sum / float64(len(folds))
+	return m.Value()
 }
 
 // judge returns the reason to stop the trial, or nothing.

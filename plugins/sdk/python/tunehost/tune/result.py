@@ -11,6 +11,7 @@ from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple
 
 from .. import _dataframes, _integers, _places, _view
 from . import _encode, _files, _nested, _payload, _trust
+from ._means import mean
 from ._names import (
     DEFAULT_METRIC as DEFAULT_METRIC,
     DONE as DONE,
@@ -297,4 +298,4 @@ def score(result: Result, metric: str, mode: str, scope: str) -> Optional[float]
     if scope == "all":
         return min(values) if mode == "min" else max(values)
     part = values[-int(match.group(2)) :] if match.group(2) else values
-    return sum(part) / len(part)
+    return mean(part)

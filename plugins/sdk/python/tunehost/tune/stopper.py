@@ -11,6 +11,7 @@ import time
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Tuple, Union
 
+from ._means import deviation
 from ._plugin import SERVED
 from .config import seconds
 from .error import TuneError
@@ -111,8 +112,7 @@ def _spread(values: List[float]) -> float:
     """The standard deviation; infinite if a value is no number."""
     if not all(isinstance(v, (int, float)) and math.isfinite(v) for v in values):
         return math.inf
-    mean = sum(values) / len(values)
-    return math.sqrt(sum((v - mean) ** 2 for v in values) / len(values))
+    return deviation(values)
 
 
 class TrialPlateauStopper(Stopper):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, List, Mapping, Optional, Union
 
-from . import _nested
+from . import _means, _nested
 from .checkpoint import Checkpoint
 
 __all__ = ["Trial"]
@@ -120,12 +120,12 @@ class Trial:
         count = self._counts[name] = self._counts.get(name, 0) + 1
         known = self.metric_analysis.setdefault(name, {"max": value, "min": value, "avg": value})
         known["max"], known["min"] = max(known["max"], value), min(known["min"], value)
-        known["avg"] += (value - known["avg"]) / count
+        known["avg"] = _means.running(known["avg"], value, count)
         known["last"] = value
         last = self._last.setdefault(name, [])
         last.append(value)
         del last[:-10]
-        known["last-5-avg"], known["last-10-avg"] = sum(last[-5:]) / len(last[-5:]), sum(last) / len(last)
+        known["last-5-avg"], known["last-10-avg"] = _means.mean(last[-5:]), _means.mean(last)
 
     def set_config(self, config: Dict[str, Any]) -> None:
         """Replaces the config that this object shows; schedulers give trials new parameters by

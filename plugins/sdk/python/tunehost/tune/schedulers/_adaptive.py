@@ -7,6 +7,7 @@ import math
 import random
 from typing import Any, Dict, List, Optional, Set, Tuple
 
+from .._means import mean
 from ..trial import Trial
 from .trial_scheduler import FIFOScheduler, TrialScheduler
 
@@ -203,9 +204,9 @@ class MedianRule(Adaptive):
             if trial == but or results[-1][0] < time:
                 continue
             scores = [s for at, s in results if self.grace_period <= at <= time]
-            mean = sum(scores) / len(scores) if scores else math.nan
-            if math.isfinite(mean):
-                found.append(mean)
+            middle = mean(scores) if scores else math.nan
+            if math.isfinite(middle):
+                found.append(middle)
         return found
 
     def _yield(self, tune_controller: Any, trial: Trial, time: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any, List, NamedTuple, Sequence, Tuple
 
@@ -11,6 +12,7 @@ _MOST = 200  #: improvements that the model knows, the newest ones
 _FORGETS = 0.1
 _NOISE = 0.1
 _CANDIDATES = 1000
+_LARGE = 1e150
 
 
 class Seen(NamedTuple):
@@ -33,6 +35,7 @@ def best(seen: Sequence[Seen], bounds: Sequence[Tuple[float, float]], now: float
     x = (numpy.array([point for _, point, _ in changes]) - low) / span
     t = numpy.array([time for time, _, _ in changes])
     y = numpy.array([change for _, _, change in changes])
+    y = y / max(1.0, float(numpy.abs(y).max()) / _LARGE)  # a square would overflow
     y = (y - y.mean()) / (y.std() or 1.0)
     candidates = (numpy.array(draws) - low) / span
     step = max(1.0, (t.max() - t.min()) / max(1, len(set(t.tolist())) - 1))
@@ -50,7 +53,9 @@ def _improvements(seen: Sequence[Seen]) -> Any:
     for one in seen:
         before = last.get(one.trial)
         if before is not None and one.time > before.time:
-            yield one.time, one.point, (one.score - before.score) / (one.time - before.time)
+            change = (one.score - before.score) / (one.time - before.time)
+            if math.isfinite(change):
+                yield one.time, one.point, change
         last[one.trial] = one
 
 
