@@ -223,8 +223,8 @@ func (s *State) inExpressions() map[string]string {
 
 func dotted(name string) string { return strings.ReplaceAll(name, "/", ".") }
 
-// inExpression returns how an expression writes a name that is one of the kind: with dots between groups, or as a text in
-// brackets, if it has more than letters and digits, or is a word of the language.
+// inExpression returns how an expression writes a name that is one of the kind: with dots between groups, or as a text
+// in brackets, if it has more than letters and digits, or is a word of the language.
 func inExpression(kind, name string) string {
 	for part := range strings.SplitSeq(name, "/") {
 		if part != identifier().FindString(part) || strings.Contains(part, ".") || reserved[part] {

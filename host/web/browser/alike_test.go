@@ -139,7 +139,8 @@ trials: 2
 	for _, view := range []string{"#/x/front/pareto", "#/x/front/overview"} {
 		p.view(view)
 		p.await(`(() => {
-			const texts = [...document.querySelectorAll("table.figures tbody td:last-child")].map((d) => d.textContent);
+			const texts = [...document.querySelectorAll("table.figures tbody td:last-child")]
+				.map((d) => d.textContent);
 			return texts.length === 2 && texts.some((x) => /s="1"( |$)/.test(x)) && texts.some((x) => /s=1( |$)/.test(x)) &&
 				texts.some((x) => x.includes('blank=" "')) && texts.some((x) => x.includes('blank="\\n"'));
 		})()`)
@@ -150,6 +151,7 @@ trials: 2
 	p.run("watch texts", chromedp.Evaluate(keepTexts, nil))
 	p.view("#/x/front/parallel")
 	p.await("['\" \"', '\"\\\\n\"', '\"\"'].every((x) => texts.has(x))")
-	p.await(`[...document.querySelectorAll("[aria-label='blank is'] option")].map((o) => o.textContent).includes('" "')`)
+	p.await(`[...document.querySelectorAll("[aria-label='blank is'] option")]
+		.some((o) => o.textContent === '" "')`)
 	p.clean()
 }

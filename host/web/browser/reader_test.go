@@ -97,8 +97,8 @@ func TestLineageHasRoom(t *testing.T) {
 	p.clean()
 }
 
-// A trial that another one took over, and that has trained on since, is thick up to where it was taken over: the rest of
-// its line is no part of how the best came about.
+// A trial that another one took over, and that has trained on since, is thick up to where it was taken over: the rest
+// of its line is no part of how the best came about.
 func TestLineageIsThickUntilTheDescent(t *testing.T) {
 	p := window(t)
 	dir := population(t)
@@ -109,7 +109,8 @@ func TestLineageIsThickUntilTheDescent(t *testing.T) {
 	p.await("document.querySelector('#lineage canvas')?.dataset.drawn > 0 && strokes.some(s => s.width > 3)")
 	p.await(`(() => {
 		const thick = strokes.filter((s) => s.width > 3 && s.from[1] === s.to[1]).map((s) => [s.from[0], s.to[0]]);
-		const parts = [...new Set(thick.map((s) => s.join()))].map((s) => s.split(",").map(Number)).sort((a, b) => a[0] - b[0]);
+		const parts = [...new Set(thick.map((s) => s.join()))].map((s) => s.split(",").map(Number))
+			.sort((a, b) => a[0] - b[0]);
 		return parts.length > 1 && parts.every(([from], i) => i === 0 || parts[i - 1][1] <= from + 1e-6);
 	})()`)
 	p.clean()

@@ -59,7 +59,8 @@ space: {x: {grid: [-1.7e308, -1.1e307, 1.3e308, 1.7e308]}}
 		p.view("#/x/wide/overview")
 		p.run("begin", chromedp.Evaluate("void places.clear()", nil))
 		p.view("#/x/wide/pareto")
-		p.await(`[...places.values()].some((row) => row.length > 1 && row.every((t) => /308$|e\+307$|^0$/.test(t.text)))`)
+		p.await(`[...places.values()].some((row) => row.length > 1 &&
+			row.every((t) => /308$|e\+307$|^0$/.test(t.text)))`)
 		p.await(`[...places.values()].every((row) => row.every((t, i) => i === 0 || t.from >= row[i - 1].to + 4))`)
 	}
 	p.clean()
@@ -76,7 +77,8 @@ const watchPlaces = `{
 	drawing.fillText = function (text, x, y, ...more) {
 		if (this.textAlign === "center" && /^-?[0-9]/.test(text)) {
 			const half = this.measureText(text).width / 2, key = this.canvas.ariaLabel + y;
-			places.set(key, [...places.get(key) ?? [], { text, from: x - half, to: x + half }].sort((a, b) => a.from - b.from));
+			places.set(key, [...places.get(key) ?? [], { text, from: x - half, to: x + half }]
+				.sort((a, b) => a.from - b.from));
 		}
 		return fillText.call(this, text, x, y, ...more);
 	};
@@ -88,8 +90,8 @@ func TestPlotThatCannotBeDrawn(t *testing.T) {
 	dir := plane(t)
 	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/")
-	p.run("break", chromedp.Evaluate(`void (CanvasRenderingContext2D.prototype.fillText = () => { throw new Error("no pen"); })`,
-		nil))
+	p.run("break", chromedp.Evaluate(`void (CanvasRenderingContext2D.prototype.fillText =
+		() => { throw new Error("no pen"); })`, nil))
 	p.view("#/x/plane/parallel")
 	p.shows("#parallel .failure", "This plot cannot be drawn, which is a fault of this page: Error: no pen")
 	p.clean()

@@ -21,7 +21,8 @@ trials: 1
 concurrency: 1
 `
 
-// What is typed key by key is what the form of a trial sends, whatever the text is on its way: "0." and "1e-" are no JSON.
+// What is typed key by key is what the form of a trial sends, whatever the text is on its way: "0." and "1e-" are no
+// JSON.
 func TestTrialsAreAddedAsTyped(t *testing.T) {
 	p := window(t)
 	dir := t.TempDir()
@@ -92,12 +93,14 @@ func TestFormsThatAreFilledAtOnce(t *testing.T) {
 	document.querySelector("dialog .main").click();`
 	p.press(".steering", "Add a trial")
 	p.await("document.querySelector('dialog .main')")
-	p.run("add", chromedp.Evaluate(fmt.Sprintf(fill, `{"params/quality": "0.5", "params/lr": "0.25", "params/k": '"1"'}`), nil))
+	p.run("add", chromedp.Evaluate(fmt.Sprintf(fill,
+		`{"params/quality": "0.5", "params/lr": "0.25", "params/k": '"1"'}`), nil))
 	p.shows(".steering .said", "added trial 1")
 	p.hasParams(dir, 1, map[string]any{"quality": 0.5, "lr": 0.25, "k": "1"})
 	p.press(".steering", "Settings")
 	p.await("document.querySelector('dialog .main')")
-	p.run("set", chromedp.Evaluate(fmt.Sprintf(fill, `{trials: "7", concurrency: "2", others: "stop.iteration=12345678"}`), nil))
+	p.run("set", chromedp.Evaluate(fmt.Sprintf(fill,
+		`{trials: "7", concurrency: "2", others: "stop.iteration=12345678"}`), nil))
 	p.await("!document.querySelector('dialog')")
 	p.await("document.querySelector('#progress')?.textContent.endsWith('/8')") // seven, and the added one
 	p.press(".steering", "Settings")
@@ -117,7 +120,8 @@ func (p *page) types(param, text string) {
 // chooses chooses a choice of a parameter by its JSON.
 func (p *page) chooses(param, choice string) {
 	p.t.Helper()
-	p.run("choose "+choice, chromedp.SetValue(fmt.Sprintf("dialog [name='params/%s']", param), choice, chromedp.ByQuery),
+	field := fmt.Sprintf("dialog [name='params/%s']", param)
+	p.run("choose "+choice, chromedp.SetValue(field, choice, chromedp.ByQuery),
 		chromedp.Evaluate(fmt.Sprintf(`document.querySelector("dialog [name='params/%s']")
 			.dispatchEvent(new Event("change", {bubbles: true}))`, param), nil))
 }
