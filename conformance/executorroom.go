@@ -71,7 +71,9 @@ func (d *executorHost) someGranted(names []string, number int) (granted []string
 		if len(granted) >= number {
 			return granted, nil
 		}
-		if _, err := d.next("a lease to be granted for which there is room"); err != nil {
+		waits := fmt.Sprintf("a lease of a whole node to be granted, for which capacity lists room (%d of %d are "+
+			"granted; it lists only nodes that leases can be on)", len(granted), number)
+		if _, err := d.next(waits); err != nil {
 			return nil, err
 		}
 	}

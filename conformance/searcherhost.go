@@ -1,9 +1,11 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -66,8 +68,29 @@ var independence = need[promises]{func(p promises) bool { return p.Independent }
 
 var gridding = need[promises]{func(p promises) bool { return p.CombinesGrid }, "hosts combine the grid axes for it"}
 
-// openSearcher opens the searcher for a hunt, if it promises what is needed as far as that is known.
+// openSearcher opens the searcher for a hunt, if it promises what is needed as far as that is known. A searcher that
+// refuses the check's space is tried with a simple one, unless the check is about the space.
 func (s *subject) openSearcher(w searcherPlan, needs ...need[promises]) (*searcherHost, error) {
+	h, err := s.openFor(w, needs)
+	var not inapplicable
+	refuses := errors.As(err, &not) && strings.HasPrefix(string(not), refusesProblem)
+	if !refuses || s.check.Verb == "hunt" || !slices.Contains(conditional, w.Space) {
+		return h, err
+	}
+	w.Space = simpleSpace
+	if simple, err := s.openFor(w, needs); err == nil {
+		return simple, nil
+	}
+	return nil, err
+}
+
+// conditional are the infinite spaces with conditions. In their place the simple one has neither conditions nor
+// constraints, steps nor choices.
+var conditional = []string{"plain", "conditions", "constraints"}
+
+const simpleSpace = "uniform"
+
+func (s *subject) openFor(w searcherPlan, needs []need[promises]) (*searcherHost, error) {
 	h, err := s.prepare(w)
 	if err != nil {
 		return nil, err

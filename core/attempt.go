@@ -233,9 +233,9 @@ func (m *Machine) pause(no TrialNo, why Cause, by held) {
 	m.tell(&Observation{Kind: SawPaused, To: ToAll, Trial: no, Attempt: t.attempt, Iteration: t.iteration, Cause: &why})
 }
 
-// markPaused notes with the results that are not decided that their trial has paused. The scheduler takes
-// this pause for the one that it decides, even if the user ordered it: another one, after the trial was resumed,
-// would be nobody's.
+// markPaused notes with the results that are not decided that their trial has paused. The scheduler takes this
+// pause for the one that it decides, even if the user ordered it. Otherwise its decision would pause the trial
+// again after it was resumed, and nobody would want that pause.
 func (m *Machine) markPaused(no TrialNo) {
 	t := m.trial(no)
 	if t.live == 0 || !m.since(RulesV3) {

@@ -49,9 +49,9 @@ func (e *OfferWithdrawn) apply(m *Machine) {
 	m.caller.offers = max(m.caller.offers-1, 0)
 }
 
-// OfferIsVain reports whether an offer would get no trial, and would change nothing when it is withdrawn: a caller that
-// asks again and again need not record it. It may be false where an offer gets none, such as before the searcher was
-// asked.
+// OfferIsVain reports whether an offer would get no trial, and would change nothing when it is withdrawn. Then a
+// caller that asks again and again need not record it. It may be false although an offer gets no trial, for example
+// before the searcher was asked.
 func (m *Machine) OfferIsVain() bool {
 	switch {
 	case !m.spec.Manual || !m.goingOn(): // an offer asks a searcher again that waits

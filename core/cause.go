@@ -150,6 +150,9 @@ const (
 	CauseLeasesTooShort
 	// CauseSaveGivenUp is CauseHostLost for a checkpoint that was not complete when its host had to end.
 	CauseSaveGivenUp
+	// CauseExportGivenUp: the trial's model in a format was not complete when its host had to end. Text is the
+	// format. Then and From say from where the trial runs again; ThenNothing: it has ended.
+	CauseExportGivenUp
 )
 
 // Then is what a trial does next that cannot continue from where it was.
@@ -214,7 +217,7 @@ var causeNames = [...]string{
 	CauseNotHeld: "not_held", CauseLastUnsaved: "last_unsaved", CauseHostLost: "host_lost",
 	CauseNodeLostSave: "node_lost_save", CauseCutOff: "cut_off", CauseDiskFull: "disk_full", CauseNode: "node",
 	CauseLearned: "learned", CauseLeasesTooShort: "leases_too_short",
-	CauseSaveGivenUp: "save_given_up",
+	CauseSaveGivenUp: "save_given_up", CauseExportGivenUp: "export_given_up",
 }
 
 // String returns the kind's name, which is for programs and does not change; "" for an unknown kind.

@@ -158,6 +158,8 @@ func (c *Cause) warning() string {
 		return c.lostSave("the host died")
 	case CauseSaveGivenUp:
 		return c.lostSave("the host was told to end")
+	case CauseExportGivenUp:
+		return c.lostModel()
 	case CauseNodeLostSave:
 		return c.lostSave("its node was lost")
 	case CauseCutOff:
@@ -182,6 +184,14 @@ func (c *Cause) lostSave(because string) string {
 		return text + "an older one is its newest"
 	}
 	return text + "the trial runs again from " + c.startingPoint()
+}
+
+func (c *Cause) lostModel() string {
+	text := "its model as " + c.Text + " is lost, because the host was told to end before it was kept"
+	if c.Then == ThenNothing {
+		return text
+	}
+	return text + "; the trial runs again from " + c.startingPoint() + ", and exports it"
 }
 
 func (c *Cause) startingPoint() string {

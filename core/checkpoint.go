@@ -127,16 +127,22 @@ func (m *Machine) newCheckpointID(t *trial) uint32 {
 // savesAtStop reports whether a trial that is told to end makes a checkpoint: to continue later, or to
 // keep its end; not if this iteration already has one (B-058).
 func (m *Machine) savesAtStop(t *trial, why intent) bool {
-	if !m.spec.Saves || t.iteration == 0 || why == toFail {
-		return false
-	}
-	if why == toStop && !m.spec.Checkpoint.AtEnd {
+	if !m.spec.Saves || why == toFail || why == toStop && !m.spec.Checkpoint.AtEnd {
 		return false
 	}
 	l := &m.lives[t.live-1]
+	if !l.reported {
+		return m.savesFirst(why)
+	}
 	have := m.ckpts[l.trial]
 	fresh := len(have) > 0 && have[len(have)-1].ref.Iteration == t.iteration && !have[len(have)-1].bad
-	return !fresh && !m.waitsForSave(l) && !l.makes(t.iteration) && l.reported
+	return !fresh && !m.waitsForSave(l) && !l.makes(t.iteration)
+}
+
+// savesFirst reports whether an attempt that is set aside before its first result makes a checkpoint of that result,
+// which would be lost otherwise. A scheduler pauses trials because of their results.
+func (m *Machine) savesFirst(why intent) bool {
+	return m.since(RulesV9) && (why == toHold || why == toRequeue)
 }
 
 // makes reports whether a checkpoint of an iteration is in progress.
@@ -177,6 +183,7 @@ func (e *SaveFailed) apply(m *Machine) {
 	case handed && l.nodeGone && l.end.well() && m.mayLose(e.Trial):
 		l.missing, l.lost = true, true
 	case m.closing.atOnce, e.GivenUp: // it continues from an older one
+	case !l.reported && m.since(RulesV9): // there was nothing to save yet
 	case !l.over && (l.intent == noIntent || l.intent.pauses()), handed && l.endedWell():
 		m.stopAttempt(e.Trial, toFail, Cause{Kind: CauseUnsaved, Text: e.Error})
 	case handed && l.intent == toStop:

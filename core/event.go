@@ -166,6 +166,8 @@ type (
 		Format  string
 		Bytes   int64
 		Error   string
+		// GivenUp says that the host was told to end, and has not waited for the model any longer.
+		GivenUp bool
 	}
 
 	// SchedulerDecided is one answer of the scheduler.

@@ -14,6 +14,9 @@ func (e *ModelExported) apply(m *Machine) {
 	if !m.current(e.Trial, e.Attempt) || m.liveOf(e.Trial).intent == toFail {
 		return
 	}
+	if e.GivenUp {
+		m.liveOf(e.Trial).unexported = e.Format // as if the host had died while it kept the model
+	}
 	x := Export{Format: e.Format, Bytes: e.Bytes, Error: e.Error}
 	list := m.exports[e.Trial]
 	if i := slices.IndexFunc(list, func(x Export) bool { return x.Format == e.Format }); i >= 0 {

@@ -18,7 +18,7 @@ const (
 
 func (m *Machine) judges() bool { return m.since(RulesV7) && m.spec.Budget.Judged }
 
-// unjudged reports that trials have ended, or are to run again, since the expression was tested.
+// unjudged reports that trials have ended or will run again, and that the expression was not tested since then.
 func (m *Machine) unjudged() bool {
 	j := &m.judging
 	return m.judges() && (!j.known || j.failed != m.counts[Errored] || j.ended != m.endedTrials())

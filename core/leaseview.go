@@ -39,8 +39,8 @@ func (m *Machine) LeasesHeld() int { return len(m.engine.leases) }
 // LeaseGone returns why the last lost or refused lease is gone, until a trial starts on another one.
 func (m *Machine) LeaseGone() Cause { return m.engine.gone }
 
-// LeaseRetry returns when a lease is requested that trials wait for, and whose request is delayed because others
-// like it were refused or lost; 0: none is delayed.
+// LeaseRetry returns the time of the next request for a lease that trials wait for, if that request is delayed
+// because others like it were refused or lost; 0: none is delayed.
 func (m *Machine) LeaseRetry() (at int64) {
 	x := m.engine
 	if len(x.refusals) == 0 || m.granter != granter(x) || m.outcome != 0 || m.closing.outcome != 0 || m.Paused() {

@@ -41,24 +41,24 @@ func (m *Machine) retaken(no TrialNo) {
 	m.liveOf(no).since = m.now // no training happened meanwhile
 }
 
-// runsAgain runs a trial again instead of ending it, if a checkpoint is missing or its host died
+// runsAgain runs a trial again instead of ending it, if a checkpoint or a model is missing or its host died
 // before it had ended, and reports whether it does. A trial that the user ends, or that ends with the
 // experiment, stays ended.
 func (m *Machine) runsAgain(no TrialNo, l *live, e *AttemptEnded) bool {
 	why, ends := m.endedAs(no, l, e)
 	cut := l.cut && m.cutOff(l, why)
-	if !ends || !l.missing && !cut {
+	lacks := l.missing || l.unexported != ""
+	if !ends || !lacks && !cut {
 		return false
 	}
-	t := m.trial(no)
-	lost := Cause{Kind: l.whoDied(), Iteration: t.iteration}
+	lost := l.whatIsLost(m.trial(no).iteration)
 	switch {
 	case m.endsForGood() || l.byUser:
-		if l.missing {
+		if lacks {
 			m.warn(no, lost)
 		}
 		return false
-	case l.missing:
+	case lacks:
 		m.startsFrom(no, &lost)
 		m.warn(no, lost)
 	default:
@@ -71,6 +71,14 @@ func (m *Machine) runsAgain(no TrialNo, l *live, e *AttemptEnded) bool {
 	l.last = false
 	m.backToQueue(no, l)
 	return true
+}
+
+// whatIsLost returns what an attempt that has reached an iteration should have left: a checkpoint, or else a model.
+func (l *live) whatIsLost(iteration uint64) Cause {
+	if !l.missing {
+		return Cause{Kind: CauseExportGivenUp, Text: l.unexported}
+	}
+	return Cause{Kind: l.whoDied(), Iteration: iteration}
 }
 
 // whoDied returns why a handed-over checkpoint is missing.

@@ -32,9 +32,9 @@ func (m *Machine) limitDisk() {
 	m.makeRoom()
 }
 
-// makeRoom deletes the checkpoints that have been spare for longest until the rest is within the
-// limit. A checkpoint that a trial may start from is not spare, nor is one of which that is true for another trial that
-// has continued from it. If none is spare, makeRoom warns, once.
+// makeRoom deletes the checkpoints that have been spare for longest until the rest is within the limit. A
+// checkpoint that a trial may start from is not spare. This also holds if the trial is another one that has
+// continued from it. If none is spare, makeRoom warns, once.
 func (m *Machine) makeRoom() {
 	limit := m.spec.Checkpoint.DiskBytes
 	if limit == 0 {

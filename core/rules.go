@@ -71,9 +71,15 @@ const (
 	//   - A limit of the disk also holds for checkpoints from which other trials have continued, once none of them
 	//     starts from there any more (B-053).
 	RulesV8
+	// RulesV9:
+	//   - A trial that the user stops before its first result has not failed: the searcher is told that it was
+	//     removed, as of one that the user stops before it runs (B-021).
+	//   - A trial that is set aside before the first result of its attempt saves that result (B-058). Before, it made
+	//     no checkpoint and began again.
+	RulesV9
 
 	// NewestRules is the version of new experiments.
-	NewestRules = RulesV8
+	NewestRules = RulesV9
 )
 
 // since reports whether the experiment's rules are at least v.

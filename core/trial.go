@@ -168,6 +168,8 @@ type leftover struct {
 	cut     bool // it died with that host, and its end is not recorded
 	missing bool // a checkpoint that was to be taken again is missing
 	gaveUp  bool // it is missing because the host was told to end
+
+	unexported string // the format of a model that is missing for the same reason
 }
 
 // verdicts are the scheduler's decisions on an attempt's results: the one to carry out, and those that it owes.

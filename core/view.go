@@ -46,9 +46,9 @@ type View struct {
 // Reason returns the cause as text for people.
 func (v View) Reason() string { return v.Cause.String() }
 
-// Told returns the last iteration of a trial, in its present stretch, that the searcher and the scheduler may have been
-// told. It is later than the trial's own while a restarted trial repeats results, and if it ends before it has repeated
-// all.
+// Told returns the last iteration of a trial, in its present stretch, that the searcher and the scheduler may have
+// been told. It is later than the trial's own iteration while a restarted trial repeats results, and after its end
+// if it did not repeat all of them.
 func (m *Machine) Told(no TrialNo) uint64 { return m.trial(no).told }
 
 // Trials returns how many trials there are.
@@ -262,15 +262,15 @@ func (m *Machine) Undecided(no TrialNo) bool {
 // question to the searcher, no decision owed.
 func (m *Machine) Quiescent() bool { return m.ask.count == 0 && m.undecided.len == 0 }
 
-// Stuck says that all that is left are trials which the scheduler has paused:
-// nothing runs or waits in line, nothing is asked or owed, nothing new will come.
+// Stuck says that only trials are left that the scheduler has paused: nothing runs or waits in line, no answer or
+// decision is still to come, and there will be no new trials.
 func (m *Machine) Stuck() bool {
 	return m.outcome == 0 && m.closing.outcome == 0 && m.Quiescent() && m.exhausted() &&
 		m.counts[Running] == 0 && m.counts[Pending] == 0 && m.counts[Paused] > 0 && m.held == 0
 }
 
-// Paused says whether the user alone can have anything continue: all of it was paused, or
-// each trial that is left.
+// Paused says whether only the user can let anything continue: the user has paused the whole experiment, or each
+// trial that is left.
 func (m *Machine) Paused() bool {
 	switch {
 	case m.outcome == Finished, m.outcome == StoppedByUser, m.outcome == 0 && m.closing.outcome != 0:

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tunehost/tunehost/host/simulate"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
 	"github.com/tunehost/tunehost/host/storage"
@@ -117,6 +118,10 @@ func TestClone(t *testing.T) {
 	}
 	if v := m.View(0); v.Results != 4 {
 		t.Errorf("trial 0: %+v", v)
+	}
+	s, err := simulate.Backtest(t.Context(), dir.Path(), Options{Plugins: o.Plugins}, 1)
+	if err != nil || s.Record.Iterations != 8 || s.Record.Trained != 8 || !s.Record.Best.Kept() {
+		t.Errorf("clones count what their parent has trained: %+v, %v", s.Record, err)
 	}
 	for _, no := range []int{1, 2} {
 		text := trialFile(t, o.Storage+"/test", fmt.Sprintf("%05d", no), "result.jsonl")

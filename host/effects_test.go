@@ -115,9 +115,8 @@ resources: {cpu: 0.25}
 	meet := fmt.Sprintf(`trainable: {command: [sh, -c, 'for i in 1 2 3 4 5 6 7 8; do echo "{\"score\": $i}";
   touch "%[1]s/$i.$TUNEHOST_TRIAL_ID"; while [ $(ls %[1]s | grep -c "^$i") -lt 4 ]; do sleep 0.01; done; done']}
 `, t.TempDir())
-	const anew = "is paused and has made no checkpoint, so it will start from the beginning, as will " +
-		"others: a program writes " +
-		"checkpoints into TUNEHOST_CHECKPOINT_DIR"
+	const anew = "is paused and has made no checkpoint, so it will start from the beginning: a program " +
+		"writes checkpoints into TUNEHOST_CHECKPOINT_DIR"
 	for add, want := range map[string][]string{
 		meet + "scheduler: {plugin: pbt, interval: 2}": {anew,
 			"pbt has trials continue from the checkpoints of better ones, and trial ", "has made none: nothing comes " +

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -111,7 +112,12 @@ func noCheck(only string, kinds []sdk.Kind) error {
 		}
 	}
 	hint := nearest.Hint(only, names)
-	if hint == "" {
+	kind, _, _ := strings.Cut(only, "/")
+	switch {
+	case hint != "":
+	case slices.Contains(sdk.Kinds(), sdk.Kind(kind)) && !slices.Contains(kinds, sdk.Kind(kind)):
+		hint = fmt.Sprintf(" for this plugin: it is a %s, and %s are checks of a %s", kinds[0], only, kind)
+	default:
 		hint = "; `tunehost conformance --list` lists them"
 	}
 	return usage("no check is named %q%s", only, hint)

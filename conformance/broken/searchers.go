@@ -157,8 +157,24 @@ func seeds(f func(s *searcher, i int, r *sdk.Request)) searcher {
 	}}
 }
 
+// unconditional refuses spaces with conditions or constraints, as simple searchers do.
+func unconditional() sdk.SearcherPlugin {
+	p := reference.Searcher
+	opens := p.Open
+	p.Open = func(problem sdk.Problem, options []byte) (sdk.Searcher, sdk.Traits, error) {
+		conditional := func(x space.Param) bool { return x.When != nil }
+		if len(problem.Space.Constraints) > 0 || slices.ContainsFunc(problem.Space.Params, conditional) {
+			return nil, sdk.Traits{}, errors.New("it knows no conditions")
+		}
+		return opens(problem, options)
+	}
+	return p
+}
+
 func searchersUnsteady() []Plugin {
 	return []Plugin{
+		searcherFrom("searcher-seeded-by-the-clock-without-conditions", unconditional(),
+			seeds(func(_ *searcher, _ int, r *sdk.Request) { r.Seed ^= uint64(time.Now().UnixNano()) })),
 		searcherThat("searcher-seeded-by-the-clock", seeds(func(_ *searcher, _ int, r *sdk.Request) {
 			r.Seed ^= uint64(time.Now().UnixNano())
 		})),

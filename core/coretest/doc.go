@@ -32,7 +32,7 @@
 //	resume N | endtrial N | endall 0 | resize N cpu=K | exploit N donor=K [iter=K] [bare]   its commands
 //	end N [why=(…) | instead=(…)] [never] [badrestore] [attempt=K]    the attempt is over
 //	saved N [iter=K] | held N | unsaved N why=(…) [given-up]  the oldest save
-//	exported N as=FORMAT [bytes=K] [why=(…)]            a model of the trial
+//	exported N as=FORMAT [bytes=K] [why=(…)] [given-up] a model of the trial
 //	stop N|all | pause N|all | unpause N|all            the user
 //	reset N [scratch] [fresh] [unstarted] [steered]     the user runs a trial again
 //	interrupt | giveup why=(…) | offer | withdraw | tick

@@ -22,7 +22,8 @@ func (t *account) stops() bool { return t.end.stopped || t.end.done || t.judged 
 // warned enters that the trial runs again, which cancels its orders.
 func (t *account) warned(why core.Cause) {
 	switch why.Kind {
-	case core.CauseHostLost, core.CauseNodeLostSave, core.CauseSaveGivenUp, core.CauseCutOff:
+	case core.CauseHostLost, core.CauseNodeLostSave, core.CauseSaveGivenUp, core.CauseExportGivenUp,
+		core.CauseCutOff:
 	default:
 		return
 	}

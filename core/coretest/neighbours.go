@@ -274,6 +274,9 @@ func (w *World) leaves(p *proc) []core.Event {
 	w.ends(p)
 	e := &core.AttemptEnded{Trial: p.trial, Attempt: p.attempt}
 	w.old = append(w.old, e)
+	if w.interrupted() && w.one(4) {
+		return []core.Event{&core.ModelExported{Trial: p.trial, Attempt: p.attempt, Format: "onnx", GivenUp: true}, e}
+	}
 	return []core.Event{e}
 }
 

@@ -186,7 +186,7 @@ func (s *Story) events(c command) ([]core.Event, error) {
 	case "exported":
 		no := core.TrialNo(c.first())
 		return []core.Event{&core.ModelExported{Trial: no, Attempt: s.attempt(c, no), Format: c.text("as"),
-			Bytes: c.number("bytes"), Error: c.quoted()}}, nil
+			Bytes: c.number("bytes"), Error: c.quoted(), GivenUp: c.has("given-up")}}, nil
 	}
 	return s.user(c)
 }

@@ -342,6 +342,7 @@ func visitRare(f *fields, e core.Event) {
 		f.str(3, &e.Format)
 		f.i64(4, &e.Bytes)
 		f.str(5, &e.Error)
+		f.boolean(6, &e.GivenUp)
 	case *core.StateHeld:
 		number32(f, 1, &e.Trial)
 		number32(f, 2, &e.Attempt)

@@ -141,8 +141,8 @@ func (s *stream) ask(into any) error {
 // maxNotice bounds how long an answer about the end of the node waits.
 const maxNotice = time.Second
 
-// notice says whether the node is taken away. An engine signals the processes of a job one after the other: what has
-// ended by its signal may have heard it before this agent does.
+// notice says whether the node is taken away. An engine signals the processes of a job one after the other: a
+// process may have ended by the signal before this agent has got it.
 func (a *Agent) notice(s *stream) error {
 	var n message.Notice
 	if err := s.ask(&n); err != nil {

@@ -132,7 +132,7 @@ func (s *stream) put(path string, rest bool) error {
 	return s.placed(path, nil)
 }
 
-// clear removes what is in the place of a tree, unless the rest of it comes.
+// clear removes what is in the place of a tree, unless only the rest of the tree will be received.
 func clear(path string, rest bool) error {
 	if rest {
 		return nil

@@ -9,10 +9,11 @@ import (
 	"github.com/tunehost/tunehost/host/local"
 )
 
-// leftovers are processes that those which the host has started have started in their turn: the programs of trials,
-// and what these leave behind. They may be in any session, or have any parent. All have the agent's mark.
+// leftovers are processes that were not started by the host itself, but by a process that the host has started: the
+// programs of trials, and processes that these leave behind. They may be in any session, and have any parent. All
+// have the agent's mark.
 type leftovers struct {
-	// starting is held for reading while a process starts, so that none appears behind the back of kill.
+	// starting is held for reading while a process starts, so that kill sees each process.
 	starting sync.RWMutex
 	some     atomic.Bool // processes have started since the last kill
 }

@@ -100,8 +100,9 @@ func (a *Agent) idle() bool {
 	return len(a.processes) == 0
 }
 
-// attend sends the output of a process and how it ends, and kills it when the host says so. Before the host hears
-// of the end of the last one, all that they have left behind is gone: the host may start the next attempt then.
+// attend sends the output of a process and how it ends, and kills it when the host says so. When the last process
+// has ended, everything that the processes have left behind is removed before the host hears of that end, because
+// the host may then start the next attempt.
 func (a *Agent) attend(id string, p *running) {
 	_ = p.stream.Put(message.Yes, message.Started{PID: p.PID()}) // obey notices if the host has left
 	go p.obey()

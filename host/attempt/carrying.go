@@ -85,7 +85,7 @@ func (t *Driver) carryOutSave(r *run, a life.Action) {
 	case life.CommitExport:
 		t.commitExport(r, a.Format)
 	case life.FailExport:
-		t.post(r, t.exportFailed(r, a.Format, a.Error))
+		t.post(r, t.exportFailed(r, a))
 	case life.ClearExports:
 		t.clearExports(r)
 	default:
@@ -149,8 +149,8 @@ func (t *Driver) leave(r *run) {
 	close(r.over)
 }
 
-// leavePlace fetches the rest of the run's output. The run's end is posted afterwards, because the machine may then
-// be given back.
+// leavePlace fetches the rest of the run's output. The run's end is posted only after that, because the machine may
+// be given back once it is posted.
 func (t *Driver) leavePlace(r *run) {
 	r.last.waits = true
 	t.saving.Go(func() {

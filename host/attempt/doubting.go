@@ -12,10 +12,11 @@ import (
 // says that the lease is lost.
 const leaseEventsWithin = 2 * time.Second
 
-// A run on another machine may have ended because of the signal with which its engine takes the lease away. The agent
-// is in the same job, and gets the same signal; it is asked before an end counts that nobody has asked for. An engine
-// signals one process after the other, so that the agent may hear it last: it waits a little before it denies. That is
-// skewPart of the time that the run took, so that ends cost less than this part, and maxSkew at most.
+// A run on another machine may have ended because of the signal with which its engine takes the lease away. The
+// agent is in the same job, and gets the same signal. So if a run ends without an order, the host asks the agent
+// before the end counts. An engine signals one process after the other, and the agent may be the last, so it waits
+// a little before it denies. It waits for skewPart of the time that the run took, so that ends cost less than this
+// part, and for maxSkew at most.
 const (
 	skewPart = 500
 	maxSkew  = 200 * time.Millisecond

@@ -193,6 +193,7 @@ type undecided struct {
 	watched bool // a timer for the decision is running
 	// saveFirst: the last result is answered once its checkpoint is saved.
 	saveFirst bool
+	staging
 }
 
 // withheld are the events of a run that has ended, while the rest of its output is awaited.
@@ -241,6 +242,7 @@ func (t *Driver) do(ctx context.Context, w Work) {
 	case core.StopAttempt:
 		t.stopRun(a, w.Dir)
 	case core.KillAttempt:
+		t.stopWaitsNoMore(a)
 		t.with(a.Trial, a.Attempt, func(r *run) { t.apply(r, life.Kill{}) })
 	case core.DropState:
 		t.drop(a)
@@ -278,8 +280,8 @@ func (t *Driver) with(no core.TrialNo, attempt uint32, f func(*run)) bool {
 	return true
 }
 
-// recorded counts a result in the record. The core answers all but the last one and those that meet a stop. A trainable
-// that has the answer to its last result ends, so a checkpoint of that comes first.
+// recorded counts a result in the record. The core answers all results except the last one and those that meet a
+// stop. A trainable ends when it has the answer to its last result, so the checkpoint of that result comes first.
 func (r *run) recorded(x Recorded) {
 	r.Recorded()
 	switch {
@@ -312,9 +314,9 @@ func (r *run) tell(c train.Command) {
 	}
 }
 
-// Leave is called when the host is told to end. If something waits for room when the time is over that a trial has to
-// end, as a checkpoint on a full disk, the host fails: its trials continue from their last checkpoints, and nobody has
-// to make room before the host ends. A save that makes no progress for so long is given up.
+// Leave is called when the host is told to end. A trial has a limited time to end. If a save still waits for room
+// on the disk when that time is over, the host fails: its trials then continue from their last checkpoints, and
+// nobody has to make room before the host ends. A save that makes no progress for so long is given up.
 func (t *Driver) Leave() {
 	t.Clock.AfterFunc(t.Grace, t.failWithoutRoom)
 	t.saving.leave(t.Grace, func(f func()) { t.Clock.AfterFunc(max(t.Grace, leastStill), f) })

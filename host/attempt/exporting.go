@@ -26,7 +26,8 @@ func (t *Driver) keepExport(r *run, format string, m storage.Manifest) life.Expo
 		return err
 	})
 	if err != nil {
-		made.Error = cmp.Or(s.Err(), err).Error()
+		err = cmp.Or(s.Err(), err)
+		made.Error, made.GivenUp = err.Error(), givenUp(err)
 		return made
 	}
 	t.Saved(storage.ExportDir(r.dir, format))
@@ -35,11 +36,16 @@ func (t *Driver) keepExport(r *run, format string, m storage.Manifest) life.Expo
 
 // exportFailed returns the record of a failed export. The user is told once for each format,
 // since a format that the trainable does not know fails in every trial.
-func (t *Driver) exportFailed(r *run, format, why string) *core.ModelExported {
-	t.Log.Once("export "+format,
-		fmt.Sprintf("trial %d: its model was not exported as %s: %s; `tunehost trials --json` "+
-			"shows the same for other trials", r.Trial, format, why))
-	return &core.ModelExported{Trial: r.Trial, Attempt: r.Attempt, Format: format, Error: why}
+func (t *Driver) exportFailed(r *run, x life.FailExport) *core.ModelExported {
+	if x.GivenUp {
+		t.Log.Warn(fmt.Sprintf("trial %d: its model as %s is given up: %s", r.Trial, x.Format, x.Error))
+	} else {
+		t.Log.Once("export "+x.Format,
+			fmt.Sprintf("trial %d: its model was not exported as %s: %s; `tunehost trials --json` "+
+				"shows the same for other trials", r.Trial, x.Format, x.Error))
+	}
+	return &core.ModelExported{Trial: r.Trial, Attempt: r.Attempt, Format: x.Format, Error: x.Error,
+		GivenUp: x.GivenUp}
 }
 
 // clearExports removes models that a run left and that were not kept.

@@ -13,9 +13,10 @@ import (
 	"github.com/tunehost/tunehost/host/storage/diskspace"
 )
 
-// A host that is told to end does not wait for ever for what it saves: a save that does not get on within the grace is
-// given up. Nobody sends a second signal where a batch system or a timeout sends the first. A save that gets on is
-// waited for, however long it takes: what is given up is lost, while the next host completes what a killed one leaves.
+// A host that is told to end does not wait for ever for its saves: a save that makes no progress within the grace
+// is given up. If a batch system or a timeout sends the signal, nobody sends a second one. The host waits for a
+// save that makes progress, however long it takes: a save that is given up is lost, while the next host completes
+// what a killed host leaves.
 
 // leastStill is the least time without progress after which a save is given up, also without a grace.
 const leastStill = time.Second
@@ -68,7 +69,7 @@ func (s *saves) begin(no core.TrialNo, grace time.Duration) (x *storage.Saving, 
 	}
 }
 
-// leave gives up what does not get on within the grace from now on.
+// leave gives up saves that make no progress within the grace, from now on.
 func (s *saves) leave(grace time.Duration, after func(func())) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +83,8 @@ func (s *saves) leave(grace time.Duration, after func(func())) {
 	}
 }
 
-// watch gives a save up if it stands at the mark when the grace is over, and watches it on if it does not. It needs
-// s.mu.
+// watch gives a save up if it is still at the mark when the grace is over, and otherwise goes on watching it. It
+// needs s.mu.
 func (s *saves) watch(x *storage.Saving, grace time.Duration, mark int64) {
 	s.after(func() {
 		s.mu.Lock()
@@ -116,7 +117,7 @@ func (s *saves) of(no core.TrialNo) (done, total int64) {
 // Saving returns how many bytes of how many of a trial's checkpoint are saved; total is 0 if that is not known.
 func (t *Driver) Saving(no core.TrialNo) (done, total int64) { return t.saving.of(no) }
 
-// sayProgress tells the user how far a save is that takes long, ever more rarely.
+// sayProgress tells the user how far a long save is, less and less often.
 func (t *Driver) sayProgress(no core.TrialNo, s *storage.Saving, pause time.Duration) (stop func()) {
 	var mu sync.Mutex
 	var over bool

@@ -10,6 +10,8 @@ import (
 	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/internal/testplace"
+	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/train"
 )
 
 // endless never completes a checkpoint.
@@ -95,4 +97,31 @@ func TestSaveThatGetsOn(t *testing.T) {
 	if graceOver(); len(timers) > 0 {
 		t.Error("a save that is over is still watched")
 	}
+}
+
+// B-060: a model that is given up is recorded as such, so that the next host runs its trial again and exports it.
+func TestEndlessExport(t *testing.T) {
+	x, p := trains(t, clock.System{}, func(o *Options) {
+		o.Grace = time.Millisecond
+		o.Checkpoints = endless{SharedFiles{Storage: o.Storage}}
+	})
+	dir := x.Storage.Trial("1")
+	x.Put(Work{Action: core.StartAttempt{Trial: 1, Attempt: 1}, Dir: dir, Params: []byte(`{}`),
+		Trial: &sdk.Trial{Dir: dir, Params: []byte(`{}`), Export: []string{"onnx"}}})
+	x.Flush()
+	testplace.Soon(t, "its start", func() bool { return p.count(train.Start) == 2 })
+	run := p.last(train.Start).Run
+	p.say <- []train.Event{{Kind: train.Started, Run: run}, {Kind: train.Exported, Run: run, Format: "onnx"},
+		{Kind: train.Ended, Run: run}}
+	x.Leave()
+	heard, end := heardOf(t, x)
+	if end.Trial != 1 || end.Cause.Kind != core.CauseNone {
+		t.Errorf("%+v", end)
+	}
+	for _, n := range heard {
+		if e, ok := n.Event.(*core.ModelExported); ok && e.GivenUp && e.Format == "onnx" {
+			return
+		}
+	}
+	t.Errorf("nobody hears that the model is given up: %v", heard)
 }

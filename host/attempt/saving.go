@@ -25,7 +25,7 @@ func (t *Driver) save(a core.SaveAttempt, dir string) {
 		return
 	}
 	if err == nil && !done {
-		go t.saveElsewhere(a.Trial, a.Attempt, x, s)
+		go t.saveElsewhere(t.makesFolder(a.Trial, a.Attempt), a, x, s)
 		return
 	}
 	if err != nil {
@@ -223,16 +223,17 @@ func (t *Driver) saveLater(no core.TrialNo, attempt uint32, x Item, s life.Save,
 }
 
 // saveElsewhere asks for a checkpoint once its folder on another machine exists.
-func (t *Driver) saveElsewhere(no core.TrialNo, attempt uint32, x Item, s life.Save) {
+func (t *Driver) saveElsewhere(r *run, a core.SaveAttempt, x Item, s life.Save) {
+	defer t.folderMade(r)
 	err := t.whenRoom(func() (err error) {
 		s.Dir, _, err = t.Checkpoints.Stage(x, false)
 		return err
 	})
 	if err != nil {
-		t.cannotSaveThere(no, attempt, s.ID, err.Error())
+		t.cannotSaveThere(a.Trial, a.Attempt, a.ID, err.Error())
 		return
 	}
-	t.askSave(no, attempt, s, life.HadEnded)
+	t.askSave(a.Trial, a.Attempt, s, life.HadEnded)
 	t.send()
 }
 

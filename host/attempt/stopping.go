@@ -47,12 +47,20 @@ func (t *Driver) destroy(r *run, ignored bool) {
 
 // stopRun tells a run to end, after a last checkpoint if the core wants one.
 func (t *Driver) stopRun(a core.StopAttempt, dir string) {
+	if !t.stopWaits(a, dir) {
+		t.stopNow(a, dir)
+	}
+}
+
+// stopNow tells a run to end, whatever folders are being made for it.
+func (t *Driver) stopNow(a core.StopAttempt, dir string) {
 	if a.SaveID == 0 {
 		t.stopSaving(a, life.Save{})
 		return
 	}
 	save, done, err := t.stage(a, dir, true)
 	if diskspace.IsFull(err) || err == nil && !done {
+		t.with(a.Trial, a.Attempt, func(r *run) { r.stop = func() { t.stopSaving(a, life.Save{}) } })
 		go t.stopLater(a, dir)
 		return
 	}
@@ -90,6 +98,7 @@ func (t *Driver) stopLater(a core.StopAttempt, dir string) {
 		save, _, err = t.stage(a, dir, false)
 		return err
 	})
+	t.with(a.Trial, a.Attempt, func(r *run) { r.stop = nil })
 	t.staged(a, save, err)
 	t.send()
 }

@@ -255,6 +255,26 @@ func TestWithdrawnSettings(t *testing.T) {
 	}
 }
 
+// A whole number has one spelling, however it is written: 1e1 is 10, and no change of 10.
+func TestWholeNumbers(t *testing.T) {
+	old := parse(t, "space: {n: 1}\nconcurrency: 2\nseed: 3\nfailures: {retries: 1}\n")
+	for set, want := range map[string]string{"concurrency=1e1": "concurrency 2->10", "concurrency=2.0": "",
+		"seed=3.0": "", "failures.retries=0x2": "failures.retries 1->2"} {
+		now, err := Parse("x.yaml", []byte("space: {n: 1}\nconcurrency: 2\nseed: 3\nfailures: {retries: 1}\n"+base),
+			WithSet(set))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, c := range Diff(old, now) {
+			got += fmt.Sprintf("%s %s->%s", c.Key, c.Old, c.New)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", set, got, want)
+		}
+	}
+}
+
 // B-083
 func TestDiff(t *testing.T) {
 	old := parse(t, "space: {lr: {uniform: [0, 1]}, n: 1}\nsearcher: tpe\nbudget: {time: 60}\nconcurrency: 2\nseed: "+

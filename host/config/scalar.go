@@ -109,12 +109,23 @@ func small(low int64) *scalar { return integerTo(low, math.MaxInt32) }
 func integerTo(low, most int64) *scalar {
 	return &scalar{expected: "a whole number from " + strconv.FormatInt(low, 10) + " on", most: most,
 		ok:   func(n *node) bool { i, ok := n.integer(); return ok && i >= low },
-		json: map[string]any{"type": "integer", "minimum": low, "maximum": most}}
+		json: map[string]any{"type": "integer", "minimum": low, "maximum": most}, norm: asWhole}
+}
+
+// asWhole gives a whole number its one spelling: 1e1 and 10.0 are 10.
+func asWhole(n *node) *node {
+	i, whole := n.integer()
+	if !whole {
+		return n // of more than 63 bits, or no number where one is expected
+	}
+	c := *n
+	c.text = strconv.FormatInt(i, 10)
+	return &c
 }
 
 var unsigned = &scalar{expected: "a whole number from 0 to 2^64-1",
 	ok:   func(n *node) bool { _, ok := unsignedOf(n); return ok },
-	json: map[string]any{"type": "integer", "minimum": 0, "maximum": uint64(math.MaxUint64)}}
+	json: map[string]any{"type": "integer", "minimum": 0, "maximum": uint64(math.MaxUint64)}, norm: asWhole}
 
 func unsignedOf(n *node) (uint64, bool) {
 	if n == nil || n.kind != numberKind {

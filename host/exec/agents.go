@@ -16,13 +16,14 @@ import (
 // Agents are the agents that an executor starts on leases. Leases have the names that the executor
 // knows them by.
 type Agents interface {
-	// Expect returns what the agents of a lease are started with. For the same lease it returns the same.
+	// Expect returns what the agents of a lease get at their start. It returns the same each time for the same
+	// lease.
 	Expect(lease string, bundles int) (string, error)
 	// Wait waits until the agent of a bundle is connected.
 	Wait(ctx context.Context, lease string, bundle int) error
-	// Forget ends what there is of the agents of a lease, which is over.
+	// Forget ends everything that belongs to the agents of a lease. The lease is over.
 	Forget(lease string)
-	// Retain forgets all leases but these, which an earlier host has left.
+	// Retain keeps these leases, which an earlier host has left, and forgets all others.
 	Retain(leases []string)
 	// Bundles says how many agents of a lease are connected.
 	Bundles(lease string) (connected, of int)
@@ -30,7 +31,7 @@ type Agents interface {
 	Rejoins(lease string) bool
 	// Addresses are where agents reach the host.
 	Addresses() []string
-	// Crowded says that connections of others keep the addresses busy, and how many; "": they do not.
+	// Crowded says that connections of others keep the addresses busy, and how many there are; "": they do not.
 	Crowded() string
 }
 
@@ -42,7 +43,7 @@ const connectTime = 5 * time.Minute
 // seconds.
 const rejoinTime = 15 * time.Second
 
-// joining is a lease that is granted, and whose agents are not all connected.
+// joining is a granted lease of which some agents are not connected yet.
 type joining struct {
 	stop  context.CancelFunc
 	limit time.Duration
@@ -168,8 +169,9 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 	g.nudge()
 }
 
-// noticed is the reason of an end of which an agent has notice: an engine signals its jobs without saying why. It may
-// do so when it preempts or drains, at the end of the wall time, or because somebody cancels the job.
+// noticed is the reason of an end that an agent has learned from a signal: an engine signals its jobs without
+// saying why. It may do so when it preempts or drains, at the end of the wall time, or because somebody cancels the
+// job.
 const noticed = "the engine has signalled the job's processes to end, as when it is cancelled or preempted, or near " +
 	"its time limit"
 
@@ -195,12 +197,12 @@ func (g *Granter) EndAgents(lease string) {
 	g.Post(events...)
 }
 
-// engineWord is how long the loss of agents waits for the reason of the executor, whose engine ends the lease: it looks
-// at its engine each second then, and the engine's word says more than that agents are gone.
+// engineWord is how long the host waits for the executor's reason when agents are lost. The executor then looks at
+// its engine each second, and the engine's reason says more than that agents are gone.
 const engineWord = 2 * time.Second
 
-// LoseAgents says that the agents of a lease cannot be reached any more, and why. The lease is given back: at once, or
-// after a moment in which the executor may say why it has ended.
+// LoseAgents says that the agents of a lease cannot be reached any more, and why. The lease is given back at once,
+// or after a short time in which the executor may say why the lease has ended.
 func (g *Granter) LoseAgents(lease, why string) {
 	id, ok := g.id(lease)
 	why = g.amongOthers(why)
@@ -239,8 +241,8 @@ func (g *Granter) loseAgents(id core.LeaseID, l *lease, why string) {
 // endsBy reports whether the engine may have ended the lease by now.
 func (l *lease) endsBy(now time.Time) bool { return l.ending && now.UnixNano() >= l.endAt }
 
-// endedOn says why the agents of a lease are lost that has come to its end: its engine kills them then, and may say so
-// later than they are missed.
+// endedOn says why the agents of a lease are lost whose time is over: its engine kills them then, and may report
+// that after the host has missed them.
 func (l *lease) endedOn(now time.Time) string {
 	if l.endAt == 0 || now.UnixNano() < l.endAt {
 		return ""

@@ -15,7 +15,7 @@ const earlyInARow = 5
 // earlyReasons is how many different reasons the user is told: an executor may have a new one for each lease.
 const earlyReasons = 10
 
-// early counts leases that end before a trial can start on them, and what the user was told of ends.
+// early counts leases that end before a trial can start on them, and keeps which ends the user was told.
 type early struct {
 	inARow  int
 	reasons int // that the user was told
@@ -51,8 +51,8 @@ func (g *Granter) works() { g.early.inARow, g.early.same, g.early.worked = 0, 0,
 // numbers match the parts of a reason that differ between leases that end for the same reason.
 var numbers = lazily.Regexp(`[0-9]+`)
 
-// tellEnd tells the user why a lease has ended, above all if no trial could start on it yet: such ends are counted.
-// g.mu is held.
+// tellEnd tells the user why a lease has ended. Ends of leases on which no trial could start yet are counted. g.mu
+// is held.
 func (g *Granter) tellEnd(id core.LeaseID, l *lease, why string) {
 	switch {
 	case l.granted && l.joining == nil:
@@ -69,8 +69,8 @@ func (g *Granter) tellEnd(id core.LeaseID, l *lease, why string) {
 	g.countEarly(why)
 }
 
-// tellGone tells the user why a lease ends or is lost on which trials could run, once for each reason: on a cluster
-// that preempts this happens all the time. host.log has each. g.mu is held.
+// tellGone tells the user why a lease on which trials could run ends or is lost, once for each reason: on a cluster
+// that preempts jobs this happens all the time. host.log has each. g.mu is held.
 func (g *Granter) tellGone(id core.LeaseID, how, why string) {
 	text := fmt.Sprintf("lease %s of %s %s", g.name(id), g.Title, how)
 	if why != "" {

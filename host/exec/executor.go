@@ -22,10 +22,11 @@ type Executor interface {
 // ErrLeaseOver says that a lease is over, so that nothing can be started on it.
 var ErrLeaseOver = errors.New("its lease is over")
 
-// Marked is what processes carry, by which what they leave behind is found.
+// Marked is the mark that processes carry. Leftover processes are found by it.
 type Marked struct {
 	Mark string // of their host
-	// Guard is called before a process starts; nil: something guards the mark already.
+	// Guard is called before a process starts, so that something ends processes with the mark if the host dies;
+	// nil: something does so already.
 	Guard func() error
 }
 

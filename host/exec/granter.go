@@ -33,20 +33,20 @@ type Options struct {
 	Within func(ctx context.Context) (context.Context, context.CancelFunc)
 	// Post posts events of leases to the core.
 	Post func(...core.Event)
-	// Note notes the leases that were given up and may not be over; nil: nobody needs them.
+	// Note keeps the names of leases that were given up and may still go on; nil: nobody needs them.
 	Note func(Kept)
 	Log  *hostlog.Log
 	// Clock is the clock for the delays after failed calls.
 	Clock clock.Clock
 }
 
-// Kept are leases that were given up, and may not be over.
+// Kept are leases that were given up and may still go on.
 type Kept struct {
 	// Names are their names, with * for those of earlier hosts.
 	Names []string
 	// Until is how long the host waits for the executor; zero: it does not wait any more.
 	Until time.Time
-	// Ran: agents ran on all of them, which end when they have had no host for a while.
+	// Ran: agents ran on all of these leases. Agents end when they have had no host for a while.
 	Ran bool
 }
 
@@ -96,8 +96,8 @@ type lease struct {
 	adopted bool
 	granted bool // the core knows
 	ending  bool // the core knows
-	// explained: the core knows why it is ending. endAt and endWhy are the end and the reason as told; 0: when is not
-	// known.
+	// explained: the core knows why it is ending. endAt and endWhy are the time and the reason that the core was
+	// told; endAt is 0 if the time is not known.
 	explained bool
 	endAt     int64
 	endWhy    string
@@ -282,7 +282,7 @@ func (g *Granter) hasAdopted() {
 	g.progressed()
 }
 
-// note notes what may not be over.
+// note keeps the names of leases that may still go on.
 func (g *Granter) note(k Kept) {
 	if g.Note != nil {
 		g.Note(k)

@@ -6,8 +6,9 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// endIfHopeless ends the experiment like an interrupt when nothing runs and the executor grants nothing more, such as
-// in an allocation that ends soon: the host would hold it for nothing, and then be killed with it.
+// endIfHopeless ends the experiment like an interrupt when nothing runs and the executor grants nothing more, for
+// example in an allocation that ends soon. Otherwise the host would keep the allocation without need, and be killed
+// at its end.
 func (g *Granter) endIfHopeless() {
 	if g.ended {
 		return

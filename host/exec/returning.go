@@ -7,12 +7,12 @@ import (
 	"github.com/tunehost/tunehost/core"
 )
 
-// returnTime is how long agents of an earlier host may keep what that host has started: they count it as silent after
-// five seconds, and kill that.
+// returnTime is how long processes that an earlier host has started may go on. Agents take that host for silent
+// after five seconds, and then kill its processes.
 const returnTime = 8 * time.Second
 
-// returning are the leases of an earlier host whose agents are not back. Until they are, they may still run what that
-// host has started, and no trial starts anywhere: it may be one that still runs there.
+// returning are the leases of an earlier host whose agents are not back. Until they are back, they may still run
+// trials that the earlier host has started. So no trial starts anywhere: it may be one that still runs there.
 type returning struct {
 	missing map[core.LeaseID]bool
 	none    chan struct{} // closed when nothing of the earlier host runs any more

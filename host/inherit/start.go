@@ -57,7 +57,9 @@ func Start(e *config.Experiment, d storage.Dir, kept bool) (*core.Start, error) 
 func iteration(e *config.Experiment, from string) (uint64, error) {
 	n, err := storage.Iteration(from)
 	if why := e.NothingLeft(n); err == nil && why != "" {
-		err = errors.New("the checkpoint " + why)
+		err = fmt.Errorf("the checkpoint %s; or, if the program begins with iteration 1 again, copy the files "+
+			"(cp -r %s pretrained) and name the copy, whose iterations begin at 1", why,
+			untrusted.Word(storage.FilesAt(from)))
 	}
 	return n, err
 }

@@ -123,3 +123,40 @@ func dirAt(t *testing.T) storage.Dir {
 	}
 	return d
 }
+
+// B-054: a checkpoint of the last iteration is refused, and the message says how a program trains from it that counts
+// anew: from a copy of its files, of which iterations begin at 1.
+func TestNothingLeftToTrain(t *testing.T) {
+	earlier := dirAt(t)
+	trial := earlier.Trial("00001_a")
+	err := os.MkdirAll(trial, 0o700)
+	staged := ""
+	if err == nil {
+		staged, err = storage.Stage(trial, 3)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(staged, "weights"), []byte("w"), 0o600)
+	}
+	if err == nil {
+		_, err = earlier.Commit(trial, 3, storage.Manifest{Trial: 1, Iteration: 7})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, copied := storage.CheckpointFiles(trial, 3), filepath.Join(t.TempDir(), "pretrained")
+	e := &config.Experiment{Restore: filepath.Dir(from)} // with the manifest
+	e.Stop.Iteration = 7
+	for _, err := range []error{Restorable(e), func() error { _, err := Start(e, dirAt(t), true); return err }()} {
+		if err == nil || !strings.Contains(err.Error(), "set stop.iteration to more; or") ||
+			!strings.Contains(err.Error(), "(cp -r "+from+" pretrained)") {
+			t.Errorf("%v", err)
+		}
+	}
+	if err := os.CopyFS(copied, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	e.Restore = copied
+	if start, err := Start(e, dirAt(t), true); err != nil || start.Iteration != 0 {
+		t.Errorf("of the copy: %+v, %v", start, err)
+	}
+}

@@ -81,8 +81,8 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	return humago.New(mux, c)
 }
 
-// formats reads JSON such that a mistake is told in the words of the API, without types of the program, and writes what
-// has a writer of its own with that.
+// formats reads JSON so that mistakes are told in the words of the API, without types of the program. It writes
+// types that have their own writer with that writer.
 func formats(all map[string]huma.Format) map[string]huma.Format {
 	all = maps.Clone(all)
 	for name, f := range all {
@@ -105,8 +105,8 @@ func formats(all map[string]huma.Format) map[string]huma.Format {
 	return all
 }
 
-// exactly reads JSON whose numbers stay as they were sent where they have no type: a float64 has no room for each whole
-// number, and writes others in another form.
+// exactly reads JSON. Numbers without a type stay as they were sent: a float64 cannot hold every whole number, and
+// writes some numbers in another form.
 func exactly(text []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -116,7 +116,7 @@ func exactly(text []byte, to any) error {
 // longNumber is how much of a number is told back.
 const longNumber = 40
 
-// misfit puts an error of a value that has no room in its place into words.
+// misfit puts into words that a value does not fit the place where it stands.
 func misfit(err error) error {
 	var x *json.UnmarshalTypeError
 	if !errors.As(err, &x) {
@@ -237,7 +237,7 @@ func complete(r huma.Registry, s *huma.Schema, t reflect.Type) {
 	}
 }
 
-// elements lets the numbers in lists and maps be null that may be missing.
+// elements lets numbers in lists and maps be null if they may be missing.
 func elements(s *huma.Schema, t reflect.Type) {
 	if t.Kind() != reflect.Slice && t.Kind() != reflect.Map {
 		return

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// An open page looks about once a second, and then reads what has changed. recently is how recently one must have asked
-// for the server to wait at all, farewell how long the end is shown from the first request on that comes after it, and
-// slowest how long the server waits for that request: on a machine that is busy it comes late.
+// An open page looks about once a second, and then reads what has changed. The server waits only if a page has
+// asked within the time recently. farewell is how long the end is shown, from the first request after it. slowest
+// is how long the server waits for that request, which comes late on a busy machine.
 const (
 	recently = 3 * time.Second
 	farewell = 3 * time.Second

@@ -19,7 +19,8 @@ const reportBytes, reportTrials = 2_000_000, 1000
 
 // portion says how much of an experiment a report has.
 type portion struct {
-	// trials is how many trials have their results, in so many points, and what only their page shows.
+	// trials is how many trials keep their results, in so many points, and everything else that only their page
+	// shows.
 	trials, points int
 	// curves is how many learning curves each of so many metrics has, in so many curvePoints.
 	curves, curvePoints, metrics int
@@ -44,7 +45,7 @@ var portions = []portion{
 // Report is the dashboard as one page that has the answers of the API inside, and needs no server.
 type Report struct {
 	Page []byte
-	// Unread says of each experiment that is in the list alone why it cannot be read.
+	// Unread says, for each experiment that is only in the list, why it cannot be read.
 	Unread []string
 }
 
@@ -199,7 +200,8 @@ func (a *answers) metrics(at string, n portion) error {
 	return nil
 }
 
-// mode is what the page of parameters asks of a metric: of one that is no objective, the least values are the best.
+// mode is the mode that the page of parameters asks for. If a metric is not an objective, its smallest values are
+// the best.
 func mode(objective bool) string {
 	if objective {
 		return ""

@@ -26,11 +26,11 @@ type resumeOne struct {
 	Body *ResumeRequest `required:"false"`
 }
 
-// errRuns refuses what only a host can do that begins.
+// errRuns refuses a request that only a new host can carry out.
 var errRuns = problem.Conflict(errors.New("errored and unstarted: a host runs the experiment; they are for one that " +
 	"no host runs"))
 
-// resume continues a paused experiment. One that no host runs gets a host of its own.
+// resume continues a paused experiment. If no host runs it, it gets one.
 func (s *Server) resume(ctx context.Context, in *resumeOne) (x done, err error) {
 	var again options.Again
 	if in.Body != nil {
@@ -48,8 +48,8 @@ func (s *Server) resume(ctx context.Context, in *resumeOne) (x done, err error) 
 	return s.hosted(ctx, in.Name, r, &again)
 }
 
-// runAgain gives an experiment that no host runs one which runs a failed trial again. rested is false if a host runs
-// it.
+// runAgain starts a host that runs a failed trial again, if no host runs the experiment. rested is false if a host
+// runs it.
 func (s *Server) runAgain(ctx context.Context, in *retryTrial) (x done, rested bool, err error) {
 	again := options.Again{Fresh: in.Body != nil && in.Body.Fresh}
 	var title string
@@ -166,8 +166,8 @@ const (
 	patience = 30 * time.Second
 )
 
-// errNotBegun is while the record has nothing of a host that takes requests: a status would still say how the
-// experiment had ended before.
+// errNotBegun is the answer as long as the record has nothing of a host that takes requests: a status would still
+// say how the experiment ended before.
 var errNotBegun = errors.New("the host has not begun yet")
 
 // reached waits until a host that has just started takes requests and is in the record, and continues the experiment if

@@ -12,7 +12,7 @@ import (
 // sharing says which answers are passed on to several readers.
 type sharing Server
 
-// longest is how old an answer that is passed on may be, of those that a page does not ask for all the time.
+// longest is how old an answer may be when it is passed on, if pages do not ask for it all the time.
 const longest = 30 * time.Second
 
 // Most implements repeat.Source. Pages look at the status to see whether there is anything new.
@@ -50,7 +50,7 @@ func (s *sharing) Version(r *http.Request) (version string, over func() bool) {
 	}
 	defer done()
 	now := x.Version()
-	over = func() bool { return !x.Running() && x.Version() != now }
+	over = func() bool { return s.catalog.Replaced(x) || !x.Running() && x.Version() != now }
 	if ofRecord[part] {
 		version = now
 	}

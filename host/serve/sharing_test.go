@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/view/viewtest"
 	"github.com/tunehost/tunehost/internal/toolchain"
 )
@@ -90,12 +91,46 @@ func TestPagesAreToldTheEndOfAnUnseenRun(t *testing.T) {
 	}
 	w.Run(-1)
 	w.Close()
+	c.tellTheEnd(parts)
+}
+
+// A run of which the server has seen the beginning has an end, too, if its settings have changed since: the experiment
+// is opened anew then.
+func TestPagesAreToldTheEndOfAChangedRun(t *testing.T) {
+	root := t.TempDir()
+	w := viewtest.New(filepath.Join(root, "a"), []byte(source), 7)
+	w.Start(4)
+	w.Run(2)
+	lock, err := journal.LockDir(filepath.Join(root, "a"), time.Now()) // as a host has it
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := serving(t, root)
+	parts := []string{"/space", "/decisions", "/journal", "/points", "/history"}
+	for _, part := range parts {
+		c.asPage("/a"+part, "")
+	}
+	changed := time.Now().Add(time.Second)
+	if err := os.Chtimes(filepath.Join(root, "a", "run.json"), changed, changed); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(-1)
+	w.Close()
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	c.tellTheEnd(parts)
+}
+
+// tellTheEnd checks that pages are told what others are told now.
+func (c client) tellTheEnd(parts []string) {
+	c.t.Helper()
 	read[struct{}](c, "/a") // pages look at the status
 	for _, part := range parts {
 		var x any
 		_, told := c.asPage("/a"+part, "")
 		if err := json.Unmarshal([]byte(told), &x); err != nil || !reflect.DeepEqual(x, read[any](c, "/a"+part)) {
-			t.Errorf("%s is as before the end: %.300s", part, told)
+			c.t.Errorf("%s is as before the end: %.300s", part, told)
 		}
 	}
 }
@@ -130,15 +165,7 @@ concurrency: 1, trainable: {command: [sh, -c, 'echo "{\"loss\": 1}"; sleep 1']}}
 			if err != nil {
 				t.Fatal(err)
 			}
-			read[struct{}](c, "/a") // pages look at the status
-			for _, part := range parts {
-				var x any
-				_, told := c.asPage("/a"+part, "")
-				err := json.Unmarshal([]byte(told), &x)
-				if err != nil || !reflect.DeepEqual(x, read[any](c, "/a"+part)) {
-					t.Errorf("%s is as before the end: %.300s", part, told)
-				}
-			}
+			c.tellTheEnd(parts)
 			return
 		case <-time.After(10 * time.Millisecond):
 		}

@@ -17,7 +17,8 @@ import (
 	"github.com/tunehost/tunehost/host/usererror"
 )
 
-// DefaultAddress is where a server listens unless the user says otherwise; if the port is taken, at another.
+// DefaultAddress is where a server listens unless the user says otherwise. If the port is taken, it uses another
+// one.
 const DefaultAddress = "127.0.0.1:7733"
 
 // Site says where a server listens, and who may use it.
@@ -246,8 +247,9 @@ func (s Site) places(l net.Listener) []string {
 	return append(names, listening(l)...)
 }
 
-// announced is the place to which programs of this machine send their token. It is none of the names, at which another
-// machine may be, which would get the token as clear text; with TLS the certificate is that of the name.
+// announced is the place to which programs of this machine send their token. It is not a name of the server,
+// because another machine may have that name and would get the token as clear text. With TLS it is the name,
+// because the certificate is for the name.
 func (s Site) announced(l net.Listener) string {
 	if s.Cert != "" {
 		return s.places(l)[0]

@@ -38,7 +38,7 @@ type started struct {
 type startedBody struct {
 	ID      string `json:"id" doc:"the id of the experiment, in paths: its name, or NAME-2 and so on if that was taken"`
 	Message string `json:"message"`
-	// Warnings are for what the file has in vain.
+	// Warnings are about keys of the file that have no effect.
 	Warnings []string `json:"warnings,omitempty" doc:"what in the file is not used"`
 }
 
@@ -74,8 +74,8 @@ func unused(r *StartRequest) (warnings []string) {
 		"ask_and_tell out if the trainable is to train them", e.PosOf("trainable"))}
 }
 
-// mistaken is the problem of an experiment that cannot begin. What its file names and nobody has is a mistake in the
-// file, and not in the path of the request.
+// mistaken is the problem of an experiment that cannot begin. If its file names something that does not exist, the
+// mistake is in the file, and not in the path of the request.
 func mistaken(err error) error {
 	p := problem.Of(err)
 	var as *problem.Problem
@@ -127,8 +127,8 @@ func (s *Server) start(ctx context.Context, r *StartRequest) (string, error) {
 	return spawn.Host(ctx, args, []byte(r.File), func() ([]string, error) { return experiments.Within(root) })
 }
 
-// storedAt refuses a file that wants its experiment stored elsewhere than in a folder: this server would not show it.
-// Other mistakes are those of the host.
+// storedAt refuses a file whose experiment would not be stored in a folder: this server would not show it. Other
+// mistakes are those of the host.
 func storedAt(root string, r *StartRequest, sets []string) error {
 	e, err := config.Parse(fileName, []byte(r.File), config.WithSet(sets...), config.WithoutTrainable())
 	if err != nil {

@@ -96,8 +96,8 @@ func elsewhere(x *experiments.Shared, what string) error {
 	return problem.Conflict(fmt.Errorf("%s: it runs, or ran last, on another machine, and %s", x.Place(), what))
 }
 
-// refused is the problem of a request that was not carried out: the state of the experiment does not allow it.
-// Only settings may be wrong in themselves; all else that a request says has been checked.
+// refused is the problem of a request that was not carried out: the state of the experiment does not allow it. Only
+// settings can still be wrong: everything else in a request was checked before.
 func refused(r steer.Request, err error) error {
 	p := problem.Of(err)
 	_, set := r.(steer.Set)
@@ -299,7 +299,7 @@ type setSettings struct {
 	Body map[string]any `doc:"keys of the experiment file, such as trials or stop.iteration, with their new values"`
 }
 
-// counts are the keys whose default nobody means who sends null: a client that has no number sends it.
+// counts are the keys for which null does not mean the default: a client that has no number sends null.
 var counts = []string{"trials", "concurrency"}
 
 // setsOf are overrides as for the flag --set.

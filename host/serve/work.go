@@ -67,7 +67,7 @@ func (x *sessions) all() map[string]*workers.Workers {
 	return maps.Clone(x.open)
 }
 
-// close saves one, which nobody finds any more then.
+// close saves a session. After that nobody finds it any more.
 func (x *sessions) close(dir string, w *workers.Workers) {
 	_ = w.Close() // what is wrong is in the experiment's log
 	x.mu.Lock()
@@ -94,8 +94,8 @@ func (s *Server) manual() options.Options {
 // errFinished says that an experiment has no trials for workers any more.
 var errFinished = problem.Conflict(errors.New("the experiment has ended"))
 
-// workers returns the workers of an experiment, which is resumed if no host runs it. What has ended continues if more
-// trials were asked for since or, with again, if the user wants it.
+// workers returns the workers of an experiment, and resumes the experiment if no host runs it. An experiment that
+// has ended continues if more trials were asked for since or, with again, if the user wants it.
 func (s *Server) workers(x *experiments.Shared, again *options.Again) (*workers.Workers, error) {
 	if w := s.sessions.of(x.Dir.Path()); w != nil {
 		return w, nil
@@ -153,7 +153,7 @@ func (s *Server) working(name string, f func(*workers.Workers) error) error {
 	})
 }
 
-// workError is the problem of a request of a worker: what it says is wrong, unless the session is broken.
+// workError is the problem of a worker's request: the request is wrong, unless the session is broken.
 func workError(err error) error {
 	var fatal *asktell.Fatal
 	var p *problem.Problem

@@ -63,7 +63,7 @@ func Backtest(ctx context.Context, dir string, o options.Options, workers int) (
 		return curves.New(now.Space, curves.Rule{Neighbours: 1}, rows), nil
 	}, workers)
 	if err == nil {
-		end.Record = compare(e, rows, trials, end.Machine)
+		end.Record = compare(e, rows, trials, m)
 		end.Record.LeftOut, end.Record.LeftOutFailed = silent.trials, silent.failed
 		end.rename(trials)
 	}
@@ -139,6 +139,27 @@ func firstStretch(e *view.Recorded, no core.TrialNo) (s core.Stretch, whole bool
 	return list[0], len(list) == 1 && e.Now().Machine.View(no).Since == list[0].Attempt
 }
 
+// beginnings are the iterations of the checkpoints from which trials began, of another trial or of `restore`.
+func beginnings(e *view.Recorded) (map[core.TrialNo]uint64, error) {
+	l, err := e.Lineage()
+	if err != nil {
+		return nil, err
+	}
+	all := uint64(0)
+	if s := e.Now().Machine.Spec().Start; s != nil {
+		all = s.Iteration
+	}
+	begun := map[core.TrialNo]uint64{}
+	for _, s := range l.Stretches {
+		if _, later := begun[s.Trial]; !later && s.Parent >= 0 {
+			begun[s.Trial] = s.From
+		} else if !later {
+			begun[s.Trial] = all
+		}
+	}
+	return begun, nil
+}
+
 // silent counts the trials of a record that reported nothing, so that no curve is known of them.
 type silent struct{ trials, failed int }
 
@@ -156,6 +177,10 @@ func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, known []
 		return nil, nil, others, err
 	}
 	trials, err := e.Trials(view.Chosen{})
+	if err != nil {
+		return nil, nil, others, err
+	}
+	begun, err := beginnings(e)
 	if err != nil {
 		return nil, nil, others, err
 	}
@@ -178,6 +203,9 @@ func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, known []
 		for _, r := range results {
 			row.Reports = append(row.Reports, curves.Report{Iteration: r.Iteration, Seconds: r.Seconds,
 				Values: valuesOf(r.Metrics, names)})
+		}
+		if from := begun[t.Number]; from < results[0].Iteration { // else the program counts anew
+			row.Begun = from
 		}
 		rows, known = append(rows, row), append(known, t)
 	}

@@ -13,7 +13,7 @@ import (
 // Record says how a simulation went beside the record that it was made of.
 type Record struct {
 	// Iterations and Seconds are what the recorded trials trained, Trained the iterations of the
-	// simulated ones.
+	// simulated ones; what a trial took over with a checkpoint was trained by another.
 	Iterations, Trained uint64
 	Seconds             float64
 	// Changed is how many trials continued with other parameters or from another trial's checkpoint; only what
@@ -41,14 +41,11 @@ type RecordedBest struct {
 // Kept says that the simulation trained it as long as it was trained.
 func (b *RecordedBest) Kept() bool { return b.Reached >= b.Iterations }
 
-func compare(e *view.Recorded, rows []curves.Row, trials []view.Trial, m *core.Machine) *Record {
-	r := &Record{Repeats: e.Config.Repeat > 1}
+func compare(e *view.Recorded, rows []curves.Row, trials []view.Trial, x *simulation) *Record {
+	r, m := &Record{Repeats: e.Config.Repeat > 1, Trained: x.iterations}, x.machine
 	for _, row := range rows {
 		last := row.Reports[len(row.Reports)-1]
-		r.Iterations, r.Seconds = r.Iterations+last.Iteration, r.Seconds+last.Seconds
-	}
-	for no := range core.TrialNo(m.Trials()) {
-		r.Trained += m.View(no).Iteration
+		r.Iterations, r.Seconds = r.Iterations+last.Iteration-row.Begun, r.Seconds+last.Seconds
 	}
 	for _, t := range trials {
 		if _, whole := firstStretch(e, t.Number); !whole {

@@ -138,10 +138,12 @@ type simulation struct {
 	last    inbox.Result // the last one that was reported
 
 	results uint64
-	cut     int
-	near    map[core.TrialNo]bool
-	trained map[core.TrialNo]trainedTime
-	curve   []view.Step
+	// iterations are what the trials have trained.
+	iterations uint64
+	cut        int
+	near       map[core.TrialNo]bool
+	trained    map[core.TrialNo]trainedTime
+	curve      []view.Step
 }
 
 // runningAttempt is a running attempt with its recorded curve.
@@ -384,6 +386,7 @@ func (m *simulation) report(r *runningAttempt) {
 	}
 	k := r.next
 	r.next++
+	m.iterations += r.curve.Trained(k)
 	last := r.next == r.curve.Len() && r.curve.Failed() == "" && !r.curve.Cut()
 	metrics := m.last.Metrics[:0] // which the loop has taken
 	for i, name := range r.curve.Metrics() {

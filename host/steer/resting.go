@@ -11,6 +11,7 @@ import (
 	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage/runfile"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -20,7 +21,7 @@ import (
 // that the request takes effect, if that is possible.
 type Resting struct {
 	View *view.Experiment
-	// Shown is the directory as the user would type it; "": its path.
+	// Shown is the directory as the user would type it, quoted for a shell; "": its path.
 	Shown string
 	// Check returns the mistakes of an experiment, one a line, as in the names and options of its plugins;
 	// nil: nothing is checked.
@@ -128,7 +129,7 @@ func (x *Resting) retry(r Retry, state string) error {
 	return usererror.Errorf("%s is %s: %s", x.View.Name, state, view.Retrier(x.View.Manual(), x.shown(), no, r.Fresh))
 }
 
-func (x *Resting) shown() string { return cmp.Or(x.Shown, x.View.Dir.Path()) }
+func (x *Resting) shown() string { return cmp.Or(x.Shown, untrusted.Word(x.View.Dir.Path())) }
 
 func (x *Resting) now() time.Time {
 	if x.Now == nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,5 +51,24 @@ func TestSetWhileAHostStarts(t *testing.T) {
 	}
 	if a, err := resting.Do(set); err != nil || len(a.Changed) != 1 || !a.Later {
 		t.Errorf("when no host starts any more: %+v, %v", a, err)
+	}
+}
+
+// A command in an error can be pasted, whatever the directory is called.
+func TestPathsAreQuoted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "my digits")
+	w := viewtest.New(dir, []byte("version: 1\nobjective: {metric: accuracy, mode: max}\n"+
+		"space: {lr: {uniform: [0, 1]}}\ntrials: 4\n"), 7)
+	w.Start(2)
+	w.Run(1)
+	w.Crash()
+	e, err := view.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	_, err = (&steer.Resting{View: e.Experiment}).Do(steer.Unpause{})
+	if err == nil || !strings.Contains(err.Error(), "`tunehost resume '"+dir+"'`") {
+		t.Errorf("%v", err)
 	}
 }

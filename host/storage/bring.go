@@ -93,6 +93,14 @@ func Iteration(from string) (uint64, error) {
 	return m.Iteration, err
 }
 
+// FilesAt returns the folder with the files of the checkpoint at a path, which may be that folder.
+func FilesAt(from string) string {
+	if root := wholeCheckpoint(from); root != "" {
+		return filepath.Join(root, contents)
+	}
+	return from
+}
+
 // behindLinks resolves the links of a user's path; it returns the path unchanged where that fails.
 func behindLinks(path string) string {
 	abs, err := filepath.Abs(path)

@@ -11,12 +11,19 @@ import (
 // be printed is in the form $'…\n…', which bash, zsh, ksh and the shell of POSIX 2024 read.
 func Word(s string) string {
 	switch {
-	case s != "" && s[0] != '~' && !strings.ContainsFunc(s, unsafe):
+	case s != "" && !expands(s) && !strings.ContainsFunc(s, unsafe):
 		return s
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, unprintable):
 		return "$'" + escapedForShell(s) + "'"
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// expands reports whether a shell puts something else in place of a word of plain characters: of ~ the home directory,
+// also behind the = or a : of what looks like an assignment (bash), and of a leading = with a command its path (zsh).
+func expands(s string) bool {
+	return strings.HasPrefix(s, "=") || strings.HasPrefix(s, "~") || strings.Contains(s, "=~") ||
+		strings.Contains(s, ":~")
 }
 
 // unsafe reports whether a shell, or a reader of the line, may take a character for something else.

@@ -24,7 +24,8 @@ import (
 // and about what is around it.
 func Doubts(o *options.Options, e *config.Experiment) []*config.Error {
 	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), tightSpace(e), undefined(e),
-		hugePlan(e), manyPoints(e), namedAsMetrics(e), unused(e, o.Mode.Manual), idle(o, e))
+		hugePlan(e), manyPoints(e), namedAsMetrics(e), unused(e, o.Mode.Manual), idle(o, e),
+		inactive(e), impossible(e))
 }
 
 func doubt(at config.Pos, format string, args ...any) *config.Error {

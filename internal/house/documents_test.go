@@ -28,7 +28,7 @@ func documents(t *testing.T) []string {
 	return strings.Fields(string(out))
 }
 
-// TestLinks checks that linked and named files exist.
+// TestLinks checks that linked and named files exist, and that linked headings do.
 func TestLinks(t *testing.T) {
 	for _, doc := range documents(t) {
 		text, err := os.ReadFile(filepath.Join(root, doc))
@@ -36,15 +36,49 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			target, _, _ := strings.Cut(m[1], "#")
-			if target != "" && !strings.Contains(target, ":") {
-				exists(t, doc, filepath.Join(filepath.Dir(doc), target))
+			target, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, ":") {
+				continue
+			}
+			linked := doc
+			if target != "" {
+				linked = filepath.Join(filepath.Dir(doc), target)
+				exists(t, doc, linked)
+			}
+			if anchor != "" && strings.HasSuffix(linked, ".md") && !headings(t, linked)[anchor] {
+				t.Errorf("%s links to #%s, which is no heading of %s", doc, anchor, linked)
 			}
 		}
 		for _, m := range mention.FindAllStringSubmatch(string(text), -1) {
 			exists(t, doc, m[1])
 		}
 	}
+}
+
+var (
+	heading = regexp.MustCompile(`^#+ (.*)$`)
+	// unspoken is what an anchor leaves out of its heading.
+	unspoken = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+// headings returns the anchors of a document, as GitHub makes them of its headings.
+func headings(t *testing.T, doc string) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	anchors, code := map[string]bool{}, false
+	for line := range strings.Lines(string(text)) {
+		code = code != strings.HasPrefix(line, "```")
+		m := heading.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil || code {
+			continue
+		}
+		plain := unspoken.ReplaceAllString(strings.ToLower(m[1]), "")
+		anchors[strings.ReplaceAll(plain, " ", "-")] = true
+	}
+	return anchors
 }
 
 func exists(t *testing.T, doc, file string) {

@@ -89,7 +89,7 @@ const lattice = `
 		host/deadlines, plugins/sdk/space
 	host/view/course < STD, core, core/history, core/resource, core/stat
 	host/steer       < STD, host/usererror, host/nearest, core, core/journal, plugins/sdk/space, host/config,
-		host/config/points, host/storage/runfile, host/view
+		host/config/points, host/storage/runfile, host/untrusted, host/view
 	host/steer/unixsock     < STD, golang.org/x/sys/…, host/usererror, host/storage/runtimedir, ` +
 	`core/journal, host/steer, host/storage,
 		host/storage/nolink, host/untrusted

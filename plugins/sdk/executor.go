@@ -37,7 +37,7 @@ type Executor interface {
 // not guaranteed: they are for messages and for searchers that plan ahead.
 type CapacityExecutor interface {
 	Executor
-	// Capacity is the nodes.
+	// Capacity is the nodes that leases can be on: without those that the user's options leave out.
 	Capacity(ctx context.Context) ([]ClusterNode, error)
 }
 

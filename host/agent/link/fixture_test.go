@@ -70,6 +70,19 @@ func (w *world) next(kind EventKind) Event {
 	return e
 }
 
+// nextByBeats is next where a beat of an agent tells it. The host reads beats when it sends one, and waits a second for
+// each: those of an agent that is slow come later.
+func (w *world) nextByBeats(kind EventKind) Event {
+	w.t.Helper()
+	for len(w.events) == 0 {
+		w.clock.advance(beatEvery)
+		for end := time.Now().Add(beatEvery); len(w.events) == 0 && time.Now().Before(end); {
+			time.Sleep(beatEvery / 1000)
+		}
+	}
+	return w.next(kind)
+}
+
 // running is an agent that runs; it echoes what it gets on streams.
 type running struct {
 	*Agent

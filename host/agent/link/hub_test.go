@@ -156,8 +156,7 @@ func TestAgentIsLeaving(t *testing.T) {
 	}
 	says(t, s, "hello") // the agent has seen the connection, too
 	close(leaving)
-	w.clock.advance(3 * beatEvery) // the host reads beats when it sends one
-	if e := w.next(Leaving); e.Lease != "th-1" {
+	if e := w.nextByBeats(Leaving); e.Lease != "th-1" {
 		t.Error(e)
 	}
 	w.Forget("th-1")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/agent/message"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/sparse"
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
@@ -123,7 +124,11 @@ func (x *receiver) file(f *os.File, e Entry) error {
 	if _, err := io.CopyN(sum, f, e.From); err != nil {
 		return err
 	}
-	if err := x.content(io.MultiWriter(f, sum), e); err != nil {
+	out := sparse.NewWriter(f)
+	if err := x.content(io.MultiWriter(out, sum), e); err != nil {
+		return err
+	}
+	if err := out.End(); err != nil {
 		return err
 	}
 	return x.compare(sum, e.Path)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tunehost/tunehost/host/agent/message"
+	"github.com/tunehost/tunehost/host/storage/sparse"
 )
 
 // folder makes a folder with files; a name that ends with / is a folder.
@@ -174,4 +175,35 @@ func FuzzReceive(f *testing.F) {
 			t.Errorf("%d entries beside the folder", len(list))
 		}
 	})
+}
+
+// What has holes, such as the file of a database, takes as little room where it is received.
+func TestHoles(t *testing.T) {
+	from := folder(t, map[string]string{"data": "x"})
+	if err := os.Truncate(filepath.Join(from, "data"), 8<<20); err != nil {
+		t.Fatal(err)
+	}
+	var wire bytes.Buffer
+	if _, err := Send(t.Context(), message.NewWriter(&wire), from, nil); err != nil {
+		t.Fatal(err)
+	}
+	to := t.TempDir()
+	if _, err := Receive(&wire, to, nil); err != nil {
+		t.Fatal(err)
+	}
+	taken := func(dir string) int64 {
+		f, err := os.Open(filepath.Join(dir, "data"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		holes, err := sparse.Hole(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return 8<<20 - holes
+	}
+	if before, now := taken(from), taken(to); now > before+1<<16 {
+		t.Errorf("it takes %d bytes, and %d where it comes from", now, before)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/host/storage/runtimedir"
+	"github.com/tunehost/tunehost/host/storage/sparse"
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
@@ -123,8 +124,9 @@ func (c *Cache) put(sum string, content io.Reader) {
 	if err != nil {
 		return
 	}
-	_, err = io.Copy(out, content)
-	if err = errors.Join(err, out.Close()); err == nil {
+	holed := sparse.NewWriter(out)
+	_, err = io.Copy(holed, content)
+	if err = errors.Join(err, holed.End(), out.Close()); err == nil {
 		err = c.root.Rename(part, sum)
 	}
 	if err != nil {

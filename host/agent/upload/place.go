@@ -12,6 +12,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/agent/message"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/host/storage/sparse"
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
@@ -173,9 +174,9 @@ func (p *placer) write(f *File, content io.Reader) error {
 	if err != nil {
 		return err
 	}
-	h := sha256.New()
-	_, err = io.Copy(io.MultiWriter(out, h), content)
-	err = errors.Join(err, out.Close())
+	h, holed := sha256.New(), sparse.NewWriter(out)
+	_, err = io.Copy(io.MultiWriter(holed, h), content)
+	err = errors.Join(err, holed.End(), out.Close())
 	if f.Exec {
 		awaitWriters(p.root, name)
 	}

@@ -62,8 +62,11 @@ type (
 
 	// CommitExport: keep a model that the trainable left. ExportMade answers.
 	CommitExport struct{ Format string }
-	// FailExport: tell the core and the user that a format has no model.
-	FailExport struct{ Format, Error string }
+	// FailExport: tell the core and the user that a format has no model. GivenUp: because the host was told to end.
+	FailExport struct {
+		Format, Error string
+		GivenUp       bool
+	}
 	// ClearExports: remove models that were not kept. ExportsCleared answers.
 	ClearExports struct{}
 

@@ -84,6 +84,8 @@ type (
 		Format string
 		Bytes  int64
 		Error  string
+		// GivenUp says that the host was told to end.
+		GivenUp bool
 	}
 	// ExportsCleared: models that were not kept are removed.
 	ExportsCleared struct{}

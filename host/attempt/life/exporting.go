@@ -15,7 +15,7 @@ func (l *Life) export(e Exported) State {
 	}
 	l.answered = append(l.answered, e.Format)
 	if e.Error != "" {
-		l.do(FailExport(e))
+		l.do(FailExport{Format: e.Format, Error: e.Error})
 		return l.state
 	}
 	l.making++
@@ -26,7 +26,7 @@ func (l *Life) export(e Exported) State {
 func (l *Life) exportMade(e ExportMade) State {
 	l.making--
 	if e.Error != "" {
-		l.do(FailExport{e.Format, e.Error})
+		l.do(FailExport{e.Format, e.Error, e.GivenUp})
 		return l.state
 	}
 	l.do(Post{&core.ModelExported{Trial: l.Trial, Attempt: l.Attempt, Format: e.Format, Bytes: e.Bytes}})
@@ -57,7 +57,7 @@ func (l *Life) endsWell(e *core.AttemptEnded) bool {
 func (l *Life) unanswered() (list []Action) {
 	for _, format := range l.Export {
 		if !slices.Contains(l.answered, format) {
-			list = append(list, FailExport{format, sdk.ErrUnknownFormat.Error()})
+			list = append(list, FailExport{Format: format, Error: sdk.ErrUnknownFormat.Error()})
 		}
 	}
 	return list

@@ -41,11 +41,10 @@ func (l *Life) outcome(s Save, e Saved) Action {
 			e.Iteration)}
 	case e.Iteration != 0:
 		s.Iteration = e.Iteration
+	case s.Iteration == 0:
+		s.Iteration = l.Iteration()
 	}
 	if s.Memory {
-		if s.Iteration == 0 {
-			s.Iteration = l.Iteration()
-		}
 		return Hold{s}
 	}
 	return Commit{s}

@@ -123,7 +123,8 @@ func event(d *datadriven.TestData) life.Event {
 	case "silent":
 		return life.Silent{Cause: core.Cause{Kind: core.CauseSilent, NS: 60e9}}
 	case "export-made":
-		return life.ExportMade{Format: word(d, "as"), Bytes: 100, Error: word(d, "why")}
+		return life.ExportMade{Format: word(d, "as"), Bytes: 100, Error: word(d, "why"),
+			GivenUp: d.HasArg("given-up")}
 	case "exports-cleared":
 		return life.ExportsCleared{}
 	case "host-closing":
@@ -185,7 +186,7 @@ func text(a life.Action) string {
 	case life.CommitExport:
 		return "keep its model as " + a.Format
 	case life.FailExport:
-		return "no model as " + a.Format + ": " + a.Error
+		return "no model as " + a.Format + flag(a.GivenUp, ", for now") + ": " + a.Error
 	case life.ClearExports:
 		return "remove its incomplete models"
 	case life.Post:

@@ -173,11 +173,10 @@ func (x *Effects) ended(no core.TrialNo) {
 		x.failed(no, v)
 	}
 	saved := x.machine.From(no).ID != 0
-	if !x.paused && x.machine.State(no) == core.Paused && !saved && v.Iteration > 0 {
+	if !x.paused && x.machine.State(no) == core.Paused && !saved && v.Iteration > 0 && !x.machine.Spec().Saves {
 		x.paused = true
-		x.warn("scheduler", "trial %d is paused and has made no checkpoint, so it will start from the beginning, "+
-			"as will "+
-			"others: %s", no, x.reportThem())
+		x.warn("scheduler", "trial %d is paused and has made no checkpoint, so it will start from the beginning: %s",
+			no, x.reportThem())
 	}
 	x.endedWhole(no, saved)
 	x.endedUnsaved(no, v)

@@ -133,7 +133,10 @@ func TestMistakes(t *testing.T) {
 			`…"; known here: batch, cfg, epochs, kind, layers, lr, model.width, nesterov, optimizer, weight-decay`,
 		strings.Repeat("f", 3000) + "(1)": `column 1: no function "` + strings.Repeat("f", 60) + `…"`,
 		"sqr(lr) > 1":                     `column 1: no function "sqr"; did you mean "sqrt"?`,
-		"1 / 0 > lr":                      "column 3: 1 / 0 > lr: unknown value (division by zero)",
+		"1 / 0 > lr": "column 3: 1 / 0 > lr: this part has no value, whatever the parameters are " +
+			"(division by zero); write the expression without it",
+		"lr > 1.0 || 1 % 0 == 2": "column 15: lr > 1.0 || 1 % 0 == 2: this part has no value, whatever the " +
+			"parameters are (modulus by zero); write the expression without it",
 	} {
 		_, err := Lower(src, testScope())
 		if err == nil {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -340,6 +341,12 @@ func (l *lowering) choose(args []ast.Expr) (*space.Expr, error) {
 	return out, nil
 }
 
+// neverDefined says of a calculation with constants alone, which is undefined, that it is so at every point.
+func neverDefined(err error) string {
+	const always = "this part has no value, whatever the parameters are"
+	return strings.Replace(err.Error(), ErrUnknownValue.Error(), always, 1) + "; write the expression without it"
+}
+
 func (l *lowering) constant(e ast.Expr) (*space.Expr, error) {
 	prg, err := l.program(e)
 	if err != nil {
@@ -348,6 +355,9 @@ func (l *lowering) constant(e ast.Expr) (*space.Expr, error) {
 	v, err := prg.Eval(Values{})
 	if l.settles && IsUndefined(err) && len(hiddenNames(e)) > 0 {
 		return undefined(), nil // a constant of the user that another part of the constraint may look at
+	}
+	if errors.Is(err, ErrUndefined) {
+		return nil, &Error{l.column(e), neverDefined(err)}
 	}
 	if err != nil {
 		return nil, &Error{l.column(e), err.Error()}

@@ -92,15 +92,18 @@ func (t *Translator) Event(o core.Observation, to core.Audience, traits sdk.Trai
 	return e, err
 }
 
-// untold are ends that say nothing of a trial's parameters.
-var untold = []core.CauseKind{core.CauseNothingLeft, core.CauseFailFast, core.CauseFailedBudget, core.CauseTimeBudget,
-	core.CauseBudgetExpression, core.CauseBudgetPlateau}
+// untold are ends that say nothing of a trial's parameters, with the rules since when searchers are told so.
+var untold = map[core.CauseKind]core.Rules{core.CauseNothingLeft: core.RulesV8, core.CauseFailFast: core.RulesV8,
+	core.CauseFailedBudget: core.RulesV8, core.CauseTimeBudget: core.RulesV8, core.CauseBudgetExpression: core.RulesV8,
+	core.CauseBudgetPlateau: core.RulesV8, core.CauseUser: core.RulesV9}
 
 // untried reports a trial that came to such an end before its first result as one that was removed: searchers take
 // one that completes without a result for a failed one.
 func (t *Translator) untried(e *sdk.Event, o core.Observation) {
-	if e.Kind == sdk.TrialCompleted && e.Losses == nil && t.Machine.Spec().Rules >= core.RulesV8 && o.Cause != nil &&
-		slices.Contains(untold, o.Cause.Kind) {
+	if e.Kind != sdk.TrialCompleted || e.Losses != nil || o.Cause == nil {
+		return
+	}
+	if since, ok := untold[o.Cause.Kind]; ok && t.Machine.Spec().Rules >= since {
 		e.Kind = sdk.TrialRemoved
 	}
 }

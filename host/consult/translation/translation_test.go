@@ -80,8 +80,9 @@ func TestSecondsTold(t *testing.T) {
 	}
 }
 
-// A trial that ends with the experiment before its first result, or because nothing was left to train, is no failed one
-// for a searcher; one that a rule, a scheduler or the user ends is. Records of earlier rules keep what they had.
+// B-021: a trial that ends with the experiment or by the user before its first result, or because nothing was left to
+// train, is no failed one for a searcher; one that a rule or a scheduler ends is. Records of earlier rules keep what
+// they had.
 func TestUntried(t *testing.T) {
 	for _, c := range []struct {
 		rules core.Rules
@@ -94,6 +95,9 @@ func TestUntried(t *testing.T) {
 		{core.RulesV8, core.CauseTimeBudget, core.ToScheduler, sdk.TrialCompleted},
 		{core.RulesV8, core.CauseTimeReached, core.ToSearcher, sdk.TrialCompleted},
 		{core.RulesV8, core.CauseUser, core.ToSearcher, sdk.TrialCompleted},
+		{core.RulesV9, core.CauseUser, core.ToSearcher, sdk.TrialRemoved},
+		{core.RulesV9, core.CauseUser, core.ToScheduler, sdk.TrialCompleted},
+		{core.RulesV9, core.CauseScheduler, core.ToSearcher, sdk.TrialCompleted},
 		{core.RulesV7, core.CauseTimeBudget, core.ToSearcher, sdk.TrialCompleted},
 	} {
 		x := Translator{Machine: core.New()}

@@ -56,8 +56,8 @@ func (b *books) asSuggested(e *sdk.Event, o core.Observation) {
 	}
 }
 
-// untried reports to the searcher a trial that ended with the experiment before its first result, or that had nothing
-// left to train, as one that was removed.
+// untried reports to the searcher a trial that ended with the experiment or by the user before its first result, or
+// that had nothing left to train, as one that was removed.
 func (b *books) untried(e *sdk.Event, o core.Observation) {
 	if e.Kind != sdk.TrialCompleted || e.Losses != nil || b.machine.Spec().Rules < core.RulesV8 {
 		return
@@ -66,6 +66,10 @@ func (b *books) untried(e *sdk.Event, o core.Observation) {
 	case core.CauseNothingLeft, core.CauseFailFast, core.CauseFailedBudget, core.CauseTimeBudget,
 		core.CauseBudgetExpression, core.CauseBudgetPlateau:
 		e.Kind = sdk.TrialRemoved
+	case core.CauseUser:
+		if b.machine.Spec().Rules >= core.RulesV9 {
+			e.Kind = sdk.TrialRemoved
+		}
 	}
 }
 

@@ -358,3 +358,37 @@ func TestTreeTooLarge(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file that others could change is refused, wherever it lies in the folder, and whatever runs it.
+func TestFilesOfOthers(t *testing.T) {
+	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "real.py")
+	p, _ := treeOf(t, dir, map[string]string{
+		"plugin.yaml": "{kind: searcher, name: x, command: [sh, main.py], unpinned: [data]}", "main.py": "import lib",
+		"lib/deep/a.py": "1", "data/big.bin": "x",
+	})
+	if err := os.WriteFile(elsewhere, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(dir, "lib/link.py")); err != nil {
+		t.Fatal(err)
+	}
+	for name, refused := range map[string]bool{
+		"main.py": true, "lib/deep/a.py": true, "lib/deep": true, "lib/link.py": true, "data/big.bin": false,
+	} {
+		file := filepath.Join(dir, name)
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(file, info.Mode()|0o002); err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Pin()
+		if got := err != nil && strings.Contains(err.Error(), file+" can be written to by others"); got != refused {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Chmod(file, info.Mode()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -105,6 +105,9 @@ func (t *tree) folder(rel string) error {
 	if err := t.count(0); err != nil { // links could lead to the same folders repeatedly
 		return err
 	}
+	if err := safe(dir, info); err != nil {
+		return err
+	}
 	t.above = append(t.above, info)
 	defer func() { t.above = t.above[:len(t.above)-1] }()
 	entries, err := os.ReadDir(dir)
@@ -144,6 +147,9 @@ func (t *tree) entry(rel string, beside []fs.DirEntry) error {
 		return t.folder(rel)
 	case !info.Mode().IsRegular():
 		return nil // a pipe or a socket cannot be executed
+	}
+	if err := safe(file, info); err != nil { // of a link, the target counts
+		return err
 	}
 	return t.file(rel, file, info)
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -68,9 +71,35 @@ func (c *Program) notExecuted(err error) string {
 	case cause.Path == os.DevNull:
 		return cause.Error() + ": each program needs it"
 	case errors.Is(err, fs.ErrNotExist) && exists(name):
-		return name + ": the program in its #! line does not exist"
+		return name + ": " + noInterpreter(name)
 	}
 	return cause.Op + " " + name + ": " + cause.Err.Error() + limitOf(err)
+}
+
+// noInterpreter says which program of the #! line does not exist.
+func noInterpreter(script string) string {
+	line := strings.TrimPrefix(firstLine(script), "#!")
+	words := strings.Fields(line)
+	switch {
+	case len(words) == 0:
+		return "the program in its #! line does not exist"
+	case strings.HasSuffix(line, "\r"):
+		return fmt.Sprintf("its lines end as on Windows, so that its #! line names %q: save it with the line ends of Unix",
+			words[len(words)-1]+"\r")
+	}
+	return fmt.Sprintf("the program in its #! line, %s, does not exist", untrusted.Word(words[0]))
+}
+
+// firstLine returns the beginning of a file's first line; "" if it cannot be read.
+func firstLine(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	begin, _ := io.ReadAll(io.LimitReader(f, 256))
+	line, _, _ := strings.Cut(string(begin), "\n")
+	return line
 }
 
 // limitOf names the limit that prevented a program from starting; "" if none did.

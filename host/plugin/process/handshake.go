@@ -2,6 +2,8 @@ package process
 
 import (
 	"bytes"
+	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +29,7 @@ const (
 	msgNetwork = "it listens on %s; tunehost connects to unix sockets in PLUGIN_UNIX_SOCKET_DIR only"
 	msgNotGRPC = "it speaks %q, not grpc"
 	msgNoCert  = "it announced no certificate: plugins use TLS with the authority in PLUGIN_CLIENT_CERT"
+	msgBadCert = "the certificate that it announced is none: it must be DER in base64 without padding"
 )
 
 // handshake is the line with which a plugin announces that it is ready:
@@ -60,11 +63,18 @@ func parseHandshake(raw string) (handshake, error) {
 	if f[4] != "grpc" {
 		return handshake{}, fmt.Errorf(msgNotGRPC, brief(f[4]))
 	}
-	// go-plugin takes shorter fields for something else.
-	if len(f) < 6 || len(f[5]) <= 50 {
+	if len(f) < 6 || f[5] == "" {
 		return handshake{}, errors.New(msgNoCert)
 	}
+	if der, err := base64.RawStdEncoding.DecodeString(f[5]); err != nil || !isCertificate(der) {
+		return handshake{}, errors.New(msgBadCert)
+	}
 	return handshake{line: line, address: f[3]}, nil
+}
+
+func isCertificate(der []byte) bool {
+	_, err := x509.ParseCertificate(der)
+	return err == nil
 }
 
 // opening is the stdout of a plugin: go-plugin gets the first line if it is a usable handshake, and the rest is log.

@@ -71,6 +71,7 @@ var programs = map[string]func(){
 	"bad-older":  func() { fmt.Println("1|0|unix|/tmp/x|grpc|"); select {} },
 	"bad-netrpc": func() { fmt.Println("1|1|unix|/tmp/x|netrpc|"); select {} },
 	"bad-tcp":    func() { fmt.Println("1|1|tcp|127.0.0.1:1|grpc|"); select {} },
+	"bad-base64": func() { fmt.Println("1|1|unix|/tmp/x|grpc|!!!notbase64"); select {} },
 	"bad-nocert": func() { fmt.Println("1|1|unix|/tmp/x|grpc"); select {} },
 	"bad-cert": func() {
 		fmt.Printf("1|1|unix|%s/x|grpc|%s\n", os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), strings.Repeat("A", 99))

@@ -63,7 +63,8 @@ func TestNotAPlugin(t *testing.T) {
 		"bad-netrpc":  `it speaks "netrpc", not grpc`,
 		"bad-tcp":     "it listens on tcp; tunehost connects to unix sockets in PLUGIN_UNIX_SOCKET_DIR only",
 		"bad-nocert":  "it announced no certificate",
-		"bad-cert":    "cannot be connected to: error parsing server cert",
+		"bad-cert":    "the certificate that it announced is none",
+		"bad-base64":  "the certificate that it announced is none: it must be DER in base64 without padding",
 		"bad-address": "is not in PLUGIN_UNIX_SOCKET_DIR",
 	} {
 		t.Run(program, func(t *testing.T) {
@@ -174,7 +175,8 @@ func TestNoProgram(t *testing.T) {
 	wantNotStarted(t, c, "permission denied")
 	for text, want := range map[string]string{"import tunehost\n": " is not a program; a script needs a first line " +
 		"such as #!/usr/bin/env python3, or a plugin.yaml",
-		"#!/no/such/python\n": ": the program in its #! line does not exist"} {
+		"#!/no/such/python -u\n":  ": the program in its #! line, /no/such/python, does not exist",
+		"#!/bin/sh\r\nexit 1\r\n": `: its lines end as on Windows, so that its #! line names "/bin/sh\r": `} {
 		c.Path = filepath.Join(t.TempDir(), "script.py")
 		if err := os.WriteFile(c.Path, []byte(text), 0o700); err != nil {
 			t.Fatal(err)

@@ -245,7 +245,7 @@ func (c *Catalog) claim(p place, file os.FileInfo) *Shared {
 		if s != nil {
 			c.leave(p.dir, s)
 		}
-		s = &Shared{ID: p.id, file: file}
+		s = &Shared{ID: p.id, dir: p.dir, file: file}
 		c.open[p.dir] = s
 	}
 	s.n++
@@ -267,6 +267,15 @@ func (c *Catalog) leave(dir string, s *Shared) {
 	if s.n == 0 {
 		s.close()
 	}
+}
+
+// Replaced reports whether another one has been opened in place of an experiment, which is not read any more since:
+// its settings have changed, for example.
+func (c *Catalog) Replaced(s *Shared) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.open[s.dir]
+	return now != nil && now != s
 }
 
 func (c *Catalog) release(s *Shared) {

@@ -34,6 +34,7 @@ type Shared struct {
 	record *view.Recorded
 	tail   *journalview.Tail
 	file   os.FileInfo // of run.json
+	dir    string
 
 	once   sync.Once
 	opened error

@@ -36,6 +36,8 @@ type Curve struct {
 	// Metrics are the names, in the order of the rows' values.
 	Metrics []string
 	Reports []Report
+	// Begun is the iteration of the checkpoint that the training began from; 0: it began at the beginning.
+	Begun uint64
 	// Failed is why it fails after the last report, or "".
 	Failed string
 	// Cut says that the training was stopped and its continuation is unknown.
@@ -230,6 +232,15 @@ func (c *Course) Len() int { return c.len }
 
 // Iteration returns the iteration of report k.
 func (c *Course) Iteration(k int) uint64 { return c.first.Reports[k].Iteration }
+
+// Trained returns how many iterations were trained for report k since the one before it.
+func (c *Course) Trained(k int) uint64 {
+	before := c.first.Begun
+	if k > 0 {
+		before = c.first.Reports[k-1].Iteration
+	}
+	return c.first.Reports[k].Iteration - before
+}
 
 // Seconds returns the training time at report k.
 func (c *Course) Seconds(k int) float64 {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tunehost/tunehost/host/storage/sparse"
 	"github.com/tunehost/tunehost/internal/plainfile"
 )
 
@@ -53,8 +54,9 @@ func (d directory) write(ctx context.Context, key string, from io.Reader, isNew 
 		return err
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }() // it has another name if all went well
-	_, err = io.Copy(tmp, from)
-	if err := cmp.Or(err, tmp.Close(), ctx.Err()); err != nil {
+	out := sparse.NewWriter(tmp)
+	_, err = io.Copy(out, from)
+	if err := cmp.Or(err, out.End(), tmp.Close(), ctx.Err()); err != nil {
 		return err
 	}
 	return settle(tmp.Name(), path, isNew)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
+	"github.com/tunehost/tunehost/host/storage/sparse"
 )
 
 // atATime is how many files are fetched at a time.
@@ -202,9 +203,9 @@ func (s *Store) fetchBlob(ctx context.Context, folder string, m *storage.Manifes
 	if err != nil {
 		return err
 	}
-	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(out, sum, moving(moved)), r)
-	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+	sum, holed := sha256.New(), sparse.NewWriter(out)
+	_, err = io.Copy(io.MultiWriter(holed, sum, moving(moved)), r)
+	if err = errors.Join(err, holed.End(), out.Sync(), out.Close()); err != nil {
 		return s.explain(err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {

@@ -2,7 +2,9 @@ package sparse
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -68,5 +70,59 @@ func TestHoles(t *testing.T) {
 		if !bytes.Equal(told.Bytes(), want) {
 			t.Errorf("%s: the copy tells %d bytes, of %d", name, told.Len(), len(want))
 		}
+	}
+}
+
+// What is written through a Writer is the same file, in which long runs of zeros take no room.
+func TestWriter(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		var want []byte
+		for range r.IntN(6) {
+			part := make([]byte, r.IntN(100_000))
+			if r.IntN(2) == 0 {
+				for i := range part {
+					part[i] = byte(r.IntN(3))
+				}
+			}
+			want = append(want, part...)
+		}
+		f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := NewWriter(f)
+		for left := want; len(left) > 0; {
+			n := 1 + r.IntN(len(left))
+			if m, err := w.Write(left[:n]); m != n || err != nil {
+				t.Fatal(m, err)
+			}
+			left = left[n:]
+		}
+		if err := errors.Join(w.End(), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(f.Name()); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes, want %d: %v", len(got), len(want), err)
+		}
+	}
+}
+
+// A mebibyte of zeros takes no room, also at the end of a file.
+func TestWriterLeavesHoles(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := NewWriter(f)
+	_, first := w.Write(append([]byte("data"), make([]byte, 1<<20)...))
+	_, second := w.Write(make([]byte, 1<<20))
+	if err := errors.Join(first, second, w.End()); err != nil {
+		t.Fatal(err)
+	}
+	holes, err := Hole(f)
+	if err != nil || holes > 0 && holes < 2<<20-2*block { // 0: the file system has no holes
+		t.Errorf("%d bytes are in holes, %v", holes, err)
 	}
 }

@@ -73,7 +73,7 @@ export function tellers(...of: Spaces): (name: string, v: unknown) => string {
 export const exact = (v: unknown): string => (typeof v === "string" ? v : JSON.stringify(v) ?? "");
 
 // word is a word for a shell.
-export const word = (s: string): string => (/^[\w@%+=:,./-]+$/.test(s) ? s
+export const word = (s: string): string => (/^(?!=)[\w@%+=:,./-]+$/.test(s) ? s
   : acts.test(s) ? `$'${s.replace(/['\\]/g, "\\$&").replace(new RegExp(acts, "gu"), octal)}'` : `'${s.replaceAll("'", `'\\''`)}'`);
 
 // acts are the characters that a terminal would act upon, where a line is pasted, instead of showing them.

@@ -64,6 +64,7 @@ type bridges struct {
 	sum     string // of a program that is sent; "": none is
 	environ []string
 	pause   time.Duration // between two tries to send
+	within  time.Duration // of a command that is short
 	// unsent is called when the program cannot be sent to a node, by a goroutine of its own. It is set before the first
 	// lease is granted.
 	unsent func(lease, why string)
@@ -74,7 +75,8 @@ type bridges struct {
 }
 
 func newBridges(x *sdk.Execution, o *options, environ []string) *bridges {
-	r := &bridges{host: x.Host, environ: environ, pause: sendPause, stop: map[string]context.CancelFunc{}}
+	r := &bridges{host: x.Host, environ: environ, pause: sendPause, within: o.timeout(),
+		stop: map[string]context.CancelFunc{}}
 	if x.Agent != nil {
 		r.program, r.here, r.sum = o.programOn(x), x.Agent.Path, o.sum(x)
 	}

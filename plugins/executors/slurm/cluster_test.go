@@ -48,7 +48,7 @@ const (
 
 func testConformance(t *testing.T, c *slurmtest.Cluster) {
 	conformance.RunExecutor(t, conformance.InProcess(Plugin), conformance.Options{Patience: 5, Options: json.RawMessage(
-		`{"partition": "short", "time": "5m", "args": ["--nice=1"]}`)})
+		`{"partition": "short", "time": "5m", "args": ["--nice=1", "--exclude=n[4-6]"]}`)})
 }
 
 // fakeAgent writes its arguments and environment, and waits.

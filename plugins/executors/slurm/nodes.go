@@ -190,7 +190,8 @@ func (n *nodes) usual(ctx context.Context) string {
 	return ""
 }
 
-// Capacity implements sdk.CapacityExecutor.
+// Capacity implements sdk.CapacityExecutor. It lacks the nodes on which no lease can be: those of other partitions, and
+// those that args leave out.
 func (e *executor) Capacity(ctx context.Context) (list []sdk.ClusterNode, err error) {
 	partition := e.Partition
 	if partition == "" {
@@ -198,7 +199,43 @@ func (e *executor) Capacity(ctx context.Context) (list []sdk.ClusterNode, err er
 	}
 	nodes, err := e.nodes.read(ctx, partition)
 	for _, n := range nodes {
+		if !e.leaves(n.name) {
+			continue
+		}
 		list = append(list, sdk.ClusterNode{Name: n.name, Total: n.total, Free: n.free, Down: n.down()})
 	}
 	return list, err
+}
+
+// leaves reports whether the user's arguments leave a node to leases: with --nodelist all have the nodes of the list.
+func (o *options) leaves(node string) bool {
+	list := o.listed("nodelist", "w")
+	return !o.listed("exclude", "x")[node] && (len(list) == 0 || list[node])
+}
+
+// listed are the nodes that an argument lists. Those in a file are not known.
+func (o *options) listed(long, short string) map[string]bool {
+	found := map[string]bool{}
+	for i, a := range o.Args {
+		if !names(a, long, short) {
+			continue
+		}
+		nodes, err := expand(valueOf(a, "-"+short, o.Args[i+1:]))
+		for _, name := range nodes {
+			found[name] = err == nil
+		}
+	}
+	return found
+}
+
+// valueOf returns the value of an argument: after =, beside its short name, or the next one.
+func valueOf(arg, short string, next []string) string {
+	_, value, _ := strings.Cut(arg, "=")
+	if !strings.HasPrefix(arg, "--") {
+		value = strings.TrimPrefix(arg, short)
+	}
+	if value == "" && len(next) > 0 {
+		value = next[0]
+	}
+	return value
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -67,7 +68,7 @@ func (r *bridges) send(ctx context.Context, lease string, at bundlePlace) {
 func (r *bridges) sendOnce(ctx context.Context, lease string, at bundlePlace) (folder string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
-	out, err := r.step(ctx, at, onNode("ready "+r.sum+` && echo have || echo "need $folder"`)...)
+	out, err := r.shortStep(ctx, at, onNode("ready "+r.sum+` && echo have || echo "need $folder"`)...)
 	if err != nil {
 		return anyFolder, err
 	}
@@ -77,7 +78,7 @@ func (r *bridges) sendOnce(ctx context.Context, lease string, at bundlePlace) (f
 	}
 	part := fmt.Sprintf("%s/agent-%s.%s.part", folder, r.sum, lease)
 	_, sending := r.step(ctx, at, "--bcast="+part, "--send-libs=no", r.here, "version")
-	_, err = r.step(ctx, at, onNode("keep "+quote(part)+" "+r.sum)...)
+	_, err = r.shortStep(ctx, at, onNode("keep "+quote(part)+" "+r.sum)...)
 	if err != nil { // else it is there, even if the sent file itself could not be run
 		err = cmp.Or(sending, err)
 	}
@@ -107,6 +108,18 @@ func missing(said string) (folder string, err error) {
 		}
 	}
 	return "", fmt.Errorf("it has no folder for the program; it says: %q", shortened(said))
+}
+
+// shortStep runs a command that only looks at a node, or moves a file there. It has as long as other commands of Slurm:
+// one that hangs is tried again while the job still waits for the program.
+func (r *bridges) shortStep(ctx context.Context, at bundlePlace, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.within)
+	defer cancel()
+	out, err := r.step(ctx, at, args...)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("srun did not end within %v", r.within)
+	}
+	return out, err
 }
 
 // step runs a command beside the agent.

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -131,7 +132,7 @@ esac
 	b.x.Agent = &sdk.Agent{Path: "/home/ann/tunehost", SHA256: "abc"}
 	b.Send = true
 	b.bridges = newBridges(&b.x, &b.options, os.Environ())
-	b.bridges.unsent, b.bridges.pause = b.unsent, time.Millisecond
+	b.bridges.unsent, b.bridges.pause, b.bridges.within = b.unsent, time.Millisecond, time.Minute
 	b.must(b.allocate("th-a-1"))
 	b.sets("PENDING|Priority|", "RUNNING|None|n1")
 	b.looks()
@@ -146,5 +147,25 @@ esac
 	b.has("th-a-1 CANCELLED")
 	if n := len(b.read("tries")); n != sendTries {
 		t.Errorf("%d tries", n)
+	}
+}
+
+// A command that hangs is tried again: the job waits for its program.
+func TestSendingHangs(t *testing.T) {
+	b := newBench(t)
+	b.write("srun", `#!/bin/sh
+if mkdir '`+filepath.Join(b.dir, "once")+`'; then exec sleep 600; fi
+echo have
+`, 0o755)
+	b.x.Agent = &sdk.Agent{Path: "/home/ann/tunehost", SHA256: "abc"}
+	b.Send = true
+	r := newBridges(&b.x, &b.options, os.Environ())
+	r.pause, r.within = time.Millisecond, 500*time.Millisecond
+	r.unsent = func(lease, why string) { t.Errorf("%s is given up: %s", lease, why) }
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r.send(ctx, "th-a-1", bundlePlace{job: "7", node: "n1", offset: -1})
+	if err := ctx.Err(); err != nil {
+		t.Error(err)
 	}
 }

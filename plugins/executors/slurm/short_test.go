@@ -3,6 +3,7 @@ package slurm
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,6 +48,26 @@ func busy(t *testing.T, in int64) {
 	}
 }
 
+// withStep returns the executor in an allocation, of which a lease was requested, and what the host hears. The caller
+// has its lock until the test ends.
+func withStep(t *testing.T, setup string) (*steps, *[]sdk.LeaseEvent) {
+	t.Helper()
+	heard := new([]sdk.LeaseEvent)
+	e, err := newSteps(sdk.Execution{Dir: testplace.Short(t), Prefix: "th-"},
+		options{Notice: 60, Commands: 9, Setup: setup},
+		func(events ...sdk.LeaseEvent) { *heard = append(*heard, events...) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = e.Allocate(t.Context(), []sdk.LeaseRequest{{Lease: "th-1", Bundles: []sdk.LeaseBundle{nil}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.mu.Lock()
+	t.Cleanup(e.mu.Unlock)
+	return e, heard
+}
+
 // In an allocation that is not longer than notice nothing could ever run: it is refused at the start.
 func TestAllocationShorterThanNotice(t *testing.T) {
 	allocated(t, 1, 59)
@@ -60,20 +81,9 @@ func TestAllocationShorterThanNotice(t *testing.T) {
 // A lease that is requested when the allocation ends soon is said to wait in vain, so that the host can end.
 func TestAllocationEndsSoon(t *testing.T) {
 	allocated(t, 300, 50)
-	heard := make(chan sdk.LeaseEvent, 9)
-	e, err := newSteps(sdk.Execution{Dir: testplace.Short(t), Prefix: "th-"}, options{Notice: 60, Commands: 9},
-		func(events ...sdk.LeaseEvent) { heard <- events[0] })
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = e.Allocate(t.Context(), []sdk.LeaseRequest{{Lease: "th-1", Bundles: []sdk.LeaseBundle{nil}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.mu.Lock()
+	e, heard := withStep(t, "")
 	e.look()
-	e.mu.Unlock()
-	x := <-heard
+	x := (*heard)[0]
 	if x.Kind != sdk.LeasePending || x.Until.IsZero() || !strings.Contains(x.Why, "the allocation ends at") {
 		t.Errorf("%+v", x)
 	}
@@ -83,18 +93,7 @@ func TestAllocationEndsSoon(t *testing.T) {
 // end once all trials have left, and what they leave starts nothing any more.
 func TestStepWaitsUntilTheEnd(t *testing.T) {
 	busy(t, 500)
-	var heard []sdk.LeaseEvent
-	e, err := newSteps(sdk.Execution{Dir: testplace.Short(t), Prefix: "th-"}, options{Notice: 60, Commands: 9},
-		func(events ...sdk.LeaseEvent) { heard = append(heard, events...) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = e.Allocate(t.Context(), []sdk.LeaseRequest{{Lease: "th-1", Bundles: []sdk.LeaseBundle{nil}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e, told := withStep(t, "")
 	srun := e.leases["th-1"].pid
 	t.Cleanup(func() { terminate(srun) })
 	await(t, "srun", func() bool { return e.leases["th-1"].alive() }) // else it would be lost
@@ -102,6 +101,7 @@ func TestStepWaitsUntilTheEnd(t *testing.T) {
 	e.until = time.Now().Add(50 * time.Second)
 	e.look()
 	await(t, "the end of srun", func() bool { return leaseOf(srun) == "" })
+	heard := *told
 	if len(heard) != 2 || !heard[0].Until.IsZero() || heard[1].Kind != sdk.LeasePending || heard[1].Until.IsZero() {
 		t.Fatalf("%+v", heard)
 	}
@@ -111,6 +111,33 @@ func TestStepWaitsUntilTheEnd(t *testing.T) {
 	t.Cleanup(func() { terminate(again) })
 	if again == srun || e.leases["th-1"].held {
 		t.Error("the step does not start when the allocation gets more time")
+	}
+}
+
+// The number of an srun that has ended may be that of another process by now.
+func TestUnsentLeaseOfAnEndedStep(t *testing.T) {
+	busy(t, 500)
+	e, heard := withStep(t, "")
+	l := e.leases["th-1"]
+	terminate(l.pid)
+	other := exec.Command("cat")
+	input, err := other.StdinPipe()
+	if err == nil {
+		err = other.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.pid, l.told.Kind = other.Process.Pid, sdk.LeaseGranted
+	e.mu.Unlock()
+	e.unsent("th-1", "no room there")
+	e.mu.Lock()
+	if len(*heard) != 1 || (*heard)[0].Kind != sdk.LeaseLost {
+		t.Errorf("%+v", *heard)
+	}
+	_ = input.Close()
+	if err := other.Wait(); err != nil {
+		t.Error("a process that is no srun:", err)
 	}
 }
 

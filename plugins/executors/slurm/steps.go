@@ -468,7 +468,9 @@ func (e *steps) unsent(lease, why string) {
 		return
 	}
 	e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: why})
-	terminate(l.pid)
+	if l.alive() { // the system may have given its number to another process
+		terminate(l.pid)
+	}
 	delete(e.leases, lease)
 }
 

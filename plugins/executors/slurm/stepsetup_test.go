@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tunehost/tunehost/internal/testplace"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -20,26 +19,14 @@ func endsAs(t *testing.T, srun, setup string) sdk.LeaseEvent {
 		t.Fatal(err)
 	}
 	t.Setenv("SLURMD_NODENAME", "n7")
-	var heard []sdk.LeaseEvent
-	e, err := newSteps(sdk.Execution{Dir: testplace.Short(t), Prefix: "th-"},
-		options{Notice: 60, Commands: 9, Setup: setup},
-		func(events ...sdk.LeaseEvent) { heard = append(heard, events...) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = e.Allocate(t.Context(), []sdk.LeaseRequest{{Lease: "th-1", Bundles: []sdk.LeaseBundle{nil}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e, told := withStep(t, setup)
 	pid := e.leases["th-1"].pid
 	await(t, "the end of srun", func() bool { _, err := os.Stat(fmt.Sprint("/proc/", pid)); return err != nil })
 	e.look()
-	if len(heard) != 1 {
-		t.Fatalf("%+v", heard)
+	if len(*told) != 1 {
+		t.Fatalf("%+v", *told)
 	}
-	return heard[0]
+	return (*told)[0]
 }
 
 // runsStep is an srun whose only task runs at once.

@@ -50,7 +50,7 @@
 // # Choice of the constants
 //
 // They were chosen on five tables of real training with the searcher random, and the share that always
-// goes on with the searcher auto; bench/RESULTS.md has the figures, and what else was tried. Results
+// goes on with the searcher auto; bench/HISTORY.md has the figures, and what else was tried. Results
 // change little around most of them. If only a fifth always went on, more trials would be stopped that
 // become the best, and the searcher would have fewer complete trainings to learn from. A lower assumed
 // ρ is slower where early values tell. Where they do not, it is better with the searcher auto, but not

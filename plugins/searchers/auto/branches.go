@@ -62,9 +62,8 @@ func newBranches(s *space.Space) *branches {
 	return b
 }
 
-// divides reports whether there are two values of choice i of which each has a parameter that the
-// other lacks, as models have that are chosen from. A value with parameters beside those of others
-// is no branch of its own.
+// divides reports whether choice i has two values, each with a parameter that the other lacks. A choice among
+// models is like that. A value that has all parameters of another value and some more is not a branch of its own.
 func divides(s *space.Space, i int, below []int) bool {
 	var sets [][]bool
 	for v := range s.Params[i].Choices {
@@ -143,7 +142,7 @@ func (c *choice) add(v *branch, p space.Point, loss float64) {
 	}
 }
 
-// turn reports whether a trial is one for a branch: two of four are while nothing better is found.
+// turn reports whether a trial is for a branch: while nothing better is found, two of four are.
 func (b *branches) turn(trial uint32) bool {
 	return b != nil && b.ended >= firstMix && b.since >= patience && (trial%4 == 1 || trial%4 == 2)
 }
@@ -163,9 +162,8 @@ func (b *branches) given(trial uint32, given space.Point) space.Point {
 	return p
 }
 
-// pick returns the value that lacks most trials. Of two values with the same number of parameters,
-// the one whose best loss has place k is to have a k-th of the trials of the first. A value that was
-// never tried is the first.
+// pick returns the value that lacks most trials. If two values have the same number of parameters, the one whose
+// best loss has place k should have a k-th of the trials of the best one. A value that was never tried comes first.
 func (c *choice) pick() (value int) {
 	var order []float64
 	for _, v := range c.values {

@@ -21,15 +21,14 @@
 // A trial has ended when it completed, failed or paused, or was removed with a result. The trial's
 // number determines whose turn it is.
 //
-// In spaces that a choice divides, with one objective, as long as gp has turns: while the last 10
-// ended trials were not better than the best one, two suggestions in four are tpe's for a given
-// branch. A choice divides a space if there are two values of which each has a parameter that the
-// other lacks, as models have that are chosen from. A branch is a value of a choice that other
-// parameters depend on, and it is chosen by the number of its trials. If the best loss of a branch
-// has place k among those of the choice's values, and the branch has p parameters, its share of the
-// trials should be proportional to (p+1)/k. The value that is farthest below its share is next, one
-// without trials before all others; choices that exist only with this value follow in the same way.
-// Several choices that always exist have turns.
+// In spaces that a choice divides, with one objective, as long as gp has turns: while the last 10 ended trials were
+// not better than the best one, two suggestions in four are tpe's for a given branch. A choice divides a space if
+// it has two values, each with a parameter that the other lacks. A choice among models is like that. A branch is a
+// value of a choice that other parameters depend on, and it is chosen by the number of its trials. If the best loss
+// of a branch has place k among those of the choice's values, and the branch has p parameters, its share of the
+// trials should be proportional to (p+1)/k. The value that is farthest below its share is next; a value without
+// trials comes before all others. Choices that exist only with this value are then given values in the same way. If
+// several choices always exist, they take turns.
 //
 // If a scheduler stops trials early, two suggestions in three are gp's and the third tpe's from the first
 // such trial on; all are tpe's with several objectives, and where gp has no turns any more. Then no turns
@@ -43,7 +42,8 @@
 //     those of tpe. The fourth suggestion costs little if gp is right: normalised regret over 39
 //     public problems (0 the best known, 1 random search) is 0.28 for gp alone, 0.30 for tpe and
 //     0.22 for this mixture; with equal turns it was 0.23. Differences of less than 0.03 are
-//     noise. bench/RESULTS.md has the tables. (gp was version 1.2 then.)
+//     noise. Those are figures of gp 1.2. Those of gp 1.6 are 0.18 for gp alone, 0.30 for tpe and 0.15
+//     for auto; bench/RESULTS.md has the tables.
 //   - With conditions, gp can spend all trials in a branch in which nothing is left to gain, because
 //     a branch with many parameters looks bad at first. The rule is a form of best-arm search (Y. Li
 //     and others, Efficient Automatic CASH via Rising Bandits, 2020), without eliminations and
@@ -53,7 +53,7 @@
 //   - While trials are stopped early, gp learns from those that came far, and tpe also from what was
 //     stopped (their pages say how). If tpe has all turns, regret is a tenth larger. Whether gp has one
 //     turn in two, two in three or three in four makes little difference with the scheduler auto; with
-//     asha, two in three are better than one in two. bench/RESULTS.md has the figures.
+//     asha, two in three are better than one in two. bench/HISTORY.md has the figures.
 //   - gp's model has at most 250 trials. A suggestion then costs 6 ms with 10 parameters, and
 //     more with each parameter. This is too much for many parameters, and for trials so cheap
 //     that there are thousands. cmaes keeps what it learns; it uses all other searchers' trials
@@ -70,13 +70,13 @@
 //
 // # Time
 //
-// With the option cost, gp's suggestions prefer points that are quick; those of the others do not. In a given
-// time 1 gains a little with the scheduler auto, a quarter of the regret where the parameters decide most about
-// the time, and nothing that is certain in spaces of models with fifo. bench/RESULTS.md has the figures.
+// With the option cost, gp's suggestions prefer points that are quick; those of the others do not. In a given time,
+// cost 1 gains a little with the scheduler auto: a quarter of the regret where the parameters decide most about the
+// time. With fifo it gains nothing that is certain in spaces of models. bench/HISTORY.md has the figures.
 //
-// Unless it is set, it is 1 for times that were told with the results (Event.SecondsTold), with one objective
-// and while trials are stopped early, and 0 otherwise: measured times differ from run to run, so that the same
-// seed would give other suggestions. The model of time is of the trials alone whose times were told.
+// Unless it is set, it is 1 for times that were told with the results (Event.SecondsTold), with one objective and
+// while trials are stopped early, and 0 otherwise: measured times differ from run to run, so that the same seed
+// would give other suggestions. The model of time is made only of the trials whose times were told.
 //
 // # Log
 //
@@ -92,6 +92,7 @@
 //
 // # Limits
 //
-// Of the searchers' options only gp's cost can be set: use one of them instead. With more than 500 parameters,
-// or once nsga2 or the last phase has begun, early stops change nothing, and last losses are compared.
+// gp's cost is the only option of a member that can be set; to set others, use that searcher itself. With more than
+// 500 parameters, or once nsga2 or the last phase has begun, early stops change nothing, and last losses are
+// compared.
 package auto

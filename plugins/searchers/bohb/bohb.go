@@ -21,7 +21,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "bohb",
-		Version: "1.1.0",
+		Version: "1.2.0",
 		Summary: "Models good and bad trials of the largest budget that has enough of them; for the scheduler " +
 			"hyperband.",
 		Options: declared.Schema(),

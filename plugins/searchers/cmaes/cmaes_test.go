@@ -160,3 +160,5 @@ func BenchmarkSuggest(b *testing.B) {
 }
 
 func TestValuesMissing(t *testing.T) { ValuesMissing(t, Plugin) }
+
+func TestRetried(t *testing.T) { Retried(t, Plugin) }

@@ -15,8 +15,10 @@
 // generations and points from other sources count as well. Points that are farther away than the
 // distribution allows are moved nearer (N. Hansen, Injecting External Solutions Into CMA-ES, 2011).
 // So no result is wasted for any number of parallel trials, and nothing waits. Failed trials are
-// the worst of a generation; half of a generation must have finite results. Trials removed without a
-// result are ignored. A paused trial counts once, with its current result.
+// the worst of a generation; half of a generation must have finite results. A failed trial that runs
+// again counts by its result: it takes the place of the failure, or is one more trial if the failure's
+// generation has ended. Trials removed without a result are ignored. A paused trial counts once, with
+// its current result.
 //
 // The better half of a generation moves the mean, the worse half changes the covariance with
 // negative weights, and equal losses share their weights. The covariance is stored as its Cholesky

@@ -20,7 +20,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "cmaes",
-		Version: "1.0.0",
+		Version: "1.1.0",
 		Summary: "Adapts a normal distribution to the best results (CMA-ES): for numeric parameters and hundreds of " +
 			"trials or more.",
 		Options: declared.Schema(),
@@ -93,7 +93,7 @@ func (s *searcher) take(o *outcomes.Outcome) {
 	if o.Finite() && (s.best == nil || o.Losses[0] < s.bestLoss) {
 		s.best, s.bestLoss = o.Point, o.Losses[0]
 	}
-	s.ended = append(s.ended, o)
+	s.ended = outcomes.Place(s.ended, o)
 	if o.Finite() {
 		s.finite++
 	}

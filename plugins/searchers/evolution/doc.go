@@ -12,6 +12,7 @@
 // coordinate, reflected at the ends, or by its smallest step if nothing would change; one in ten is
 // drawn again. Parameters that exist because of the change are drawn at random; the others keep
 // their values. Failed trials and those without a finite loss lose every comparison; if none of
-// the few has one, the point is random. With several objectives the winner is drawn from the trials that no
-// other of the few dominates.
+// the few has one, the point is random. A failed trial that runs again counts by its result, as the
+// most recent one. With several objectives the winner is drawn from the trials that no other of the
+// few dominates.
 package evolution

@@ -25,7 +25,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "evolution",
-		Version: "1.1.0",
+		Version: "1.2.0",
 		Summary: "Changes one parameter of the best of a few recent trials (regularised evolution); for irregular " +
 			"spaces.",
 		Options: declared.Schema(),
@@ -86,7 +86,7 @@ func (s *searcher) Observe(_ context.Context, events []sdk.Event) error {
 			return err
 		}
 		if o != nil {
-			s.population = append(s.population, o)
+			s.population = outcomes.Place(s.population, o)
 		}
 		if len(s.population) > s.Population {
 			s.population = slices.Delete(s.population, 0, 1)

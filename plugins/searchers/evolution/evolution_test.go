@@ -135,3 +135,5 @@ func BenchmarkSuggest(b *testing.B) {
 }
 
 func TestValuesMissing(t *testing.T) { searchtest.ValuesMissing(t, Plugin) }
+
+func TestRetried(t *testing.T) { searchtest.Retried(t, Plugin) }

@@ -55,7 +55,7 @@
 // before are not in the model: where early losses do not order the final ones, they would lead away
 // from the best points, and where they do, they helped no more than the trials that came to the end,
 // also as uncertain observations of their final values, as in K. Swersky and others, Freeze-Thaw
-// Bayesian Optimization, 2014. bench/RESULTS.md has the figures. With several objectives the iteration
+// Bayesian Optimization, 2014. bench/HISTORY.md has the figures. With several objectives the iteration
 // is the largest that a few more trials have reached than there are parameters (S. Falkner and others,
 // BOHB, 2018), and the last 48 trials that were stopped before count as worse than three quarters of
 // the compared ones.
@@ -78,12 +78,10 @@
 //
 // # Defaults
 //
-// Mean normalised regret over 39 public problems (0 the best known, 1 the median of random search
-// after 100 or 200 trials, at most 2), five runs of each: 0.28, with 8 parallel trials 0.27 (two
-// runs). tpe has 0.30. gp is by far the best for numbers in few dimensions and for choices, and
-// worse than tpe where it is misled: by noise, many minima, and branches that look bad at first. These
-// are figures of version 1.2, before the first points were in the middle of the ranges.
-// bench/RESULTS.md has the tables.
+// Mean normalised regret over 39 public problems (0 the best known, 1 the median of random search after 100 or 200
+// trials, at most 2), five runs of each: 0.18; tpe has 0.30. gp is by far the best alone for functions without many
+// minima and for choices. It is worse than tpe where it is misled: by many minima, and in some spaces by branches
+// that look bad at first. bench/RESULTS.md has the tables.
 //
 // # Limits
 //

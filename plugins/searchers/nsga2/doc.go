@@ -12,7 +12,7 @@
 // Steady-State Selection Scheme in Multi-Objective Genetic Algorithms, 2009). Numbers are crossed
 // and mutated in unit coordinates. Conditions are respected: a parameter that comes to exist is
 // copied from the other parent, or drawn. Failed trials and those without finite losses do not
-// join.
+// join, until they run again and have some.
 //
 // With one objective it is a plain genetic algorithm; then cmaes and tpe are better.
 package nsga2

@@ -25,7 +25,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "nsga2",
-		Version: "1.0.0",
+		Version: "1.1.0",
 		Summary: "Evolves a population towards the Pareto front of several objectives (NSGA-II).",
 		Options: declared.Schema(),
 	},

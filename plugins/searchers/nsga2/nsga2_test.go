@@ -142,3 +142,5 @@ func TestOptionMessages(t *testing.T) {
 		}
 	}
 }
+
+func TestRetried(t *testing.T) { searchtest.Retried(t, Plugin) }

@@ -106,6 +106,20 @@ class Samplers(unittest.TestCase):
         best = {name: min(loss(FLAT, p) for _, p in Story((name, {}, FLAT, 1), 50).answers) for name in ("tpe", "random")}
         self.assertLess(best["tpe"], best["random"])
 
+    def test_retried(self) -> None:
+        """Trials that failed, and that the user ran again, count by their results."""
+        for name in ("tpe", "nsgaii", "cmaes"):
+            s = opened((name, {}, FLAT, 1))
+            for n in range(3):
+                point = s.suggest(Request(n, n, None, FLAT))
+                for kind in (EventKind.TRIAL_ADDED, EventKind.RESULT_REPORTED, EventKind.TRIAL_FAILED):
+                    s.observe(Event(1, kind, n, point=point, losses=[9.0] if kind == EventKind.RESULT_REPORTED else []))
+            s.observe(Event(1, EventKind.RESULT_REPORTED, 0, losses=[2.0]))
+            for n in range(2):
+                s.observe(Event(1, EventKind.TRIAL_COMPLETED, n))
+            with self.subTest(name=name):
+                self.assertEqual([(t.state.name, t.values) for t in s.study.trials], [("COMPLETE", [2.0]), ("FAIL", None), ("FAIL", None)])
+
     def test_batches(self) -> None:
         """Suggestions that are no trials yet are taken into account, and those asked for again are not."""
         for name in ("qmc", "tpe"):

@@ -117,7 +117,6 @@ for _ in range(2):
 
 @pytest.mark.parametrize("answer, says", [
     ({"error": "no metrics"}, "the report was refused: no metrics"),
-    (b"", "the report channel ended without an answer: the host is gone"),
     (b"[1]\n", "the report was refused: invalid answer: [1]"),
     (b"{\n", "the report was refused: invalid answer: b'{\\n'"),
 ])
@@ -134,8 +133,39 @@ tunehost.report(loss=2)  # the channel goes on
     assert len(host.reports) == 2
 
 
+SAVES_IF_STOPPED = """
+try:
+    try:
+        tunehost.report(loss=1)
+    except (Exception, tunehost.Stopped):
+        print("taken for a decision, or a failure of the training")
+finally:
+    print("cleans up")
+"""
+
+
+def test_the_host_dies(host: Host, tmp_path: Path) -> None:
+    """A report that nobody answers ends the script; it is neither a decision nor a failure."""
+    host.answers = [b""]
+    done = run(SAVES_IF_STOPPED, tmp_path, TUNEHOST_CHANNEL=host.path)
+    said = "the report channel ended without an answer: the host is gone\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "cleans up\n", said)
+
+
 def test_without_a_host(tmp_path: Path) -> None:
-    done = run("tunehost.report(loss=1)", tmp_path, TUNEHOST_CHANNEL=str(tmp_path / "nowhere"))
+    """A host leaves a socket that nobody answers, or none."""
+    left = str(tmp_path / "left")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(left)
+    for path in left, str(tmp_path / "nowhere"):
+        done = run(SAVES_IF_STOPPED, tmp_path, TUNEHOST_CHANNEL=path)
+        assert (done.returncode, done.stdout) == (1, "cleans up\n")
+        assert done.stderr.startswith("cannot report: ") and done.stderr.endswith(": the host is gone\n")
+
+
+def test_a_channel_out_of_reach(tmp_path: Path) -> None:
+    """What is wrong with the machine is no end of the host."""
+    done = run("tunehost.report(loss=1)", tmp_path, TUNEHOST_CHANNEL=str(tmp_path / ("far" * 99)))
     assert done.returncode == 1 and "ReportError: cannot report: " in done.stderr
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, AsyncIterator, ClassVar, Dict, FrozenSet, Iterator, List, Mapping, Optional, Set, SupportsIndex, Union
@@ -18,6 +19,7 @@ from typing import Any, AsyncIterator, ClassVar, Dict, FrozenSet, Iterator, List
 from . import _binary, _grids, _integers, _labels, _places, _system, _view, _words
 from ._hands import Hands, task
 from ._metrics import Reported, flatten, single
+from ._plain import plain
 from ._reading import Experiment
 
 __all__ = ["AskError", "AskTell", "Asked", "AsyncAskTell", "TellFirst"]
@@ -25,6 +27,7 @@ __all__ = ["AskError", "AskTell", "Asked", "AsyncAskTell", "TellFirst"]
 _IN_USE = " is in use by process "
 _GIVE_UP_S = 5.0
 _SAY_AFTER_S = 10.0  # that a caller waits
+_HAS = "that goes on has asked for it or read its params"
 _TELL_EACH = "call tell or fail for each trial"
 
 Metrics = Union[float, Mapping[str, Any]]
@@ -121,6 +124,8 @@ class AskTell(Experiment):
         self._lock = threading.Lock()
         self._told = threading.Condition()
         self._hands = Hands()
+        self._waiting: Set[threading.Thread] = set()  # the threads that wait for a trial as long as it takes
+        self._parallel = bool(settings.get("concurrency"))  # the caller trains so many at a time
         self._integers = _integers.Integers(self.dir)
         self._said = ""  # for which trials somebody waits
         self._tells = 0  # how often something was told
@@ -134,8 +139,10 @@ class AskTell(Experiment):
 
     def ask(self, wait: Union[bool, float] = False) -> Optional[Asked]:
         """The next trial, or None when the experiment is finished. TellFirst: a result has to be told before. With wait
-        this waits until another thread tells one: for so many seconds, or, with True, as long as a thread has one of the
-        trials that were handed out (has asked for it, or read its params), and ten seconds where none has.
+        this waits until another thread tells one: for so many seconds, or, with True, as long as a thread that does not
+        wait itself has one of the trials that were handed out (has asked for it, or read its params), and ten seconds where
+        none has. With concurrency in the settings one thread may wait as long as there are others: the program has so many
+        trials at a time, and where they train, such as in processes of a pool, is not known here.
 
         >>> experiment = AskTell({"x": 5, "flag": True}, metric="loss", mode="min", trials=1, storage="none")
         >>> trial = experiment.ask()
@@ -147,16 +154,17 @@ class AskTell(Experiment):
         >>> experiment.close()
         """
         end = None if isinstance(wait, bool) else time.monotonic() + wait
-        while True:
-            tells = self._tells
-            answer = self._request({"ask": True})
-            if "trial" in answer:
-                return self._asked(answer)
-            if "finished" in answer:
-                return None
-            if wait is False:
-                raise TellFirst("there is no trial before a result of one that runs is told: call tell, or ask(wait=True)")
-            self._await_tell(tells, end)
+        with self._asks(end is None and bool(wait)):
+            while True:
+                tells = self._tells
+                answer = self._request({"ask": True})
+                if "trial" in answer:
+                    return self._asked(answer)
+                if "finished" in answer:
+                    return None
+                if wait is False:
+                    raise TellFirst("there is no trial before a result of one that runs is told: call tell, or ask(wait=True)")
+                self._await_tell(tells, end)
 
     def report(self, trial: Union[Asked, str], metrics: Metrics, iteration: Optional[int] = None) -> str:
         """Reports a result of a trial that is still training, and returns the decision: "continue", "pause" or
@@ -234,6 +242,18 @@ class AskTell(Experiment):
         """Asks until the experiment is finished."""
         return iter(lambda: self.ask(wait=True), None)
 
+    @contextlib.contextmanager
+    def _asks(self, waits: bool) -> Iterator[None]:
+        """While it is entered, this thread may wait for a trial until somebody else tells a result."""
+        me = {threading.current_thread()} if waits else set()
+        with self._told:
+            self._waiting |= me
+        try:
+            yield
+        finally:
+            with self._told:
+                self._waiting -= me
+
     def _await_tell(self, tells: int, end: Optional[float]) -> None:
         """Waits until something was told, at most ten seconds. TellFirst: it is too late, or nobody is known to tell it."""
         if end is None and self._out and self._alone():
@@ -242,14 +262,22 @@ class AskTell(Experiment):
         with self._told:
             if self._told.wait_for(lambda: self._tells != tells, max(0.0, left)):
                 return
-        if end is None and self._out and not self._hands.others(list(self._out)):
+        if end is None and self._out and not self._others():
             raise TellFirst(
-                f"{self._waits_for()}, and no other thread has asked for it or read its params: {_TELL_EACH}, or "
-                "wait longer with ask(wait=SECONDS)"
+                f"{self._waits_for()}, and no other thread {_HAS}: {_TELL_EACH}, or wait longer with ask(wait=SECONDS), or, "
+                "where a pool trains, name its size: AskTell(…, concurrency=4)"
             )
         if end is not None and time.monotonic() >= end:
             raise TellFirst(f"{self._waits_for()}: {_TELL_EACH}")
         self._say_what_waits()
+
+    def _others(self) -> bool:
+        """Whether another thread may tell a result that this one waits for."""
+        with self._told:
+            waiting = set(self._waiting)
+        if self._parallel and len(waiting) == 1:
+            return True
+        return self._hands.others(list(self._out), waiting)
 
     def _say_what_waits(self) -> None:
         """Says for which trials this waits, once for the same ones."""
@@ -313,6 +341,7 @@ class AskTell(Experiment):
         return super()._lines(command, *flags)
 
     def _request(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        self._program.check_owner()
         with self._lock:
             answer = self._program.request(request)
         if "error" in answer:
@@ -417,7 +446,7 @@ class AsyncAskTell:
         out = list(reading._out)
         if end is None and out and not self._hands.others(out, self._asking):
             raise TellFirst(
-                f"{reading._waits_for()}, and no other task has asked for it or read its params: {_TELL_EACH}, or "
+                f"{reading._waits_for()}, and no other task {_HAS}: {_TELL_EACH}, or "
                 "wait longer with ask(wait=SECONDS)"
             )
         if end is not None and time.monotonic() >= end:
@@ -521,7 +550,7 @@ def _check_space(dir: str, name: str, space: Mapping[str, Any]) -> None:
         extended = dict(json.loads(Path(dir, "run.json").read_text(encoding="utf-8"))).get("extensions")
     except (OSError, ValueError, TypeError, RecursionError):
         return  # there is none, or it is damaged, which the program says
-    given = json.loads(json.dumps(space, default=_plain))
+    given = json.loads(json.dumps(space, default=plain(AskError)))
     if begun is None or extended or given == begun:
         return
     other = "; ".join(how + ", ".join(keys) for how, keys in _differences(begun, given) if keys)
@@ -556,7 +585,9 @@ class _Program:
             encoding="utf-8",
             start_new_session=True,  # Ctrl-C is for the caller, who then closes the session
         )
-        self._file = json.dumps(file, default=_plain)
+        self._owner = os.getpid()
+        _programs.add(self)
+        self._file = json.dumps(file, default=plain(AskError))
         self._messages: List[str] = []
         self.pump = threading.Thread(target=self._pass_on, daemon=True)
         self.pump.start()
@@ -578,6 +609,20 @@ class _Program:
             raise AskError(self._why())
         answer: Dict[str, Any] = _integers.loads(line)
         return answer
+
+    def check_owner(self) -> None:
+        """Refuses to speak for another process than the one that began the session."""
+        if os.getpid() != self._owner:
+            raise AskError("the session is that of another process, which this one was forked from: return results to it, and "
+                           "tell them there")
+
+    def let_go(self) -> None:
+        """In a forked process: keeps none of the pipes open, so that they end when the session does."""
+        null = os.open(os.devnull, os.O_RDWR)
+        for pipe in self._child.stdin, self._child.stdout, self._child.stderr:
+            if pipe and not pipe.closed:
+                os.dup2(null, pipe.fileno(), inheritable=False)  # not closed: what is in its buffer is the other's
+        os.close(null)
 
     def last(self, request: Mapping[str, Any]) -> Optional[Dict[str, Any]]:
         """The answer to a request, or None if the program has ended."""
@@ -606,7 +651,7 @@ class _Program:
         if self.closed():
             raise AskError("the session was closed: make another AskTell with the same name to continue")
         try:
-            self._child.stdin.write(json.dumps(value, default=_plain) + "\n")
+            self._child.stdin.write(json.dumps(value, default=plain(AskError)) + "\n")
             self._child.stdin.flush()
         except BrokenPipeError:
             raise AskError(self._why()) from None
@@ -629,6 +674,17 @@ class _Program:
             return f"tunehost {_system.ended_by(status)}; AskTell with the same arguments and name continues"
         last = self._messages[-1] if self._messages else f"tunehost ended with status {status}"
         return _words.refused(last.removeprefix("tunehost: "), self._file, {"objective": "metric"})
+
+
+_programs: weakref.WeakSet[_Program] = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    for program in list(_programs):
+        program.let_go()
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 def _modes(metric: Union[str, Mapping[str, str]], mode: Optional[str]) -> Dict[str, str]:
@@ -695,11 +751,3 @@ def _reason(why: Any) -> str:
     from .run import cut, describe
 
     return describe(why) if isinstance(why, BaseException) else cut("" if why is None else str(why)) or "failed"
-
-
-def _plain(value: Any) -> Any:
-    """Numbers of numpy."""
-    item = getattr(value, "item", None)
-    if item is None:
-        raise AskError(f"{value!r:.60} cannot be written into an experiment file: expected a number, a text or a list")
-    return item()

@@ -15,7 +15,7 @@ from typing import Any, Collection, Dict, Iterator, List, Optional, Union
 
 from . import _stop
 from ._metrics import Metrics, flatten, jsonable, left_out, whole
-from .errors import Paused, ReportError, Stopped
+from .errors import Killed, Paused, ReportError, Stopped
 
 __all__ = ["NewCheckpoint", "checkpoint", "new_checkpoint", "params", "report", "seed", "trial_dir"]
 
@@ -143,7 +143,8 @@ def report(metrics: Optional[Metrics] = None, *, iteration: Optional[int] = None
     When the trial was stopped it raises Stopped; when it was paused, Paused, which is a
     subclass of Stopped. If they are not caught, they end the script with status 0. The last
     report of a loop may raise it, so save a model in `finally`, not after the loop.
-    ReportError: the report was refused. Outside a trial it prints the metrics.
+    When the host is gone it raises Killed, which is no Stopped: save no final model then. If it is not caught, it ends
+    the script with status 1 and one line. ReportError: the report was refused. Outside a trial it prints the metrics.
     """
     r = flatten(metrics, more)
     message: Dict[str, Any] = {"metrics": {**{k: jsonable(v) for k, v in r.metrics.items()}, **r.values}}
@@ -173,6 +174,10 @@ def _follow(answer: Dict[str, Any]) -> None:
         raise ReportError(f"the report was refused: {answer.get('error', answer)}")
 
 
+#: What the host leaves when it ends: a socket that nobody answers, or none.
+_GONE = (ConnectionError, FileNotFoundError)
+
+
 class _Channel:
     """The connection of this process; threads take turns, and forks get their own."""
 
@@ -199,6 +204,8 @@ class _Channel:
                 answer = self._exchange(json.dumps(message).encode() + b"\n")
             except BaseException as e:
                 self._lines.clear()  # otherwise the next report would get this one's answer
+                if isinstance(e, _GONE):
+                    raise Killed(f"cannot report: {e}: the host is gone") from e
                 if isinstance(e, OSError):
                     raise ReportError(f"cannot report: {e}") from e
                 raise
@@ -214,7 +221,7 @@ class _Channel:
         lines.flush()
         answer: bytes = lines.readline()
         if not answer.endswith(b"\n"):
-            raise ReportError("the report channel ended without an answer: the host is gone")
+            raise Killed("the report channel ended without an answer: the host is gone")
         return answer
 
     def _connect(self) -> Any:

@@ -33,12 +33,13 @@ class Killed(SystemExit):
     missing in the record, so nothing that the trial writes from now on is final; the next host runs it again.
 
     It is no Stopped, so that `except Stopped` does not take it for a decision. Like Stopped it is a
-    SystemExit: `finally` and `with` are executed. The process is killed soon after.
+    SystemExit: `finally` and `with` are executed. In a script its text says what has happened; the script ends with
+    status 1, which is that of no decision. The process is killed soon after.
     """
 
 
 class ReportError(RuntimeError):
-    """A report was refused, or the host has ended."""
+    """A report was refused. One that nobody answers, because the host is gone, raises Killed."""
 
 
 class Refused(ValueError):

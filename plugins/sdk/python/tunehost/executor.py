@@ -131,7 +131,7 @@ class Executor(Plugin):
         raise NotImplementedError
 
     def capacity(self) -> Sequence[ClusterNode]:
-        """The nodes of the cluster. Optional."""
+        """The nodes of the cluster that leases can be on. Optional."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -18,6 +18,8 @@ type Outcome struct {
 	// Losses are those of its last result; all are +Inf if it failed, or if one of them is not
 	// finite.
 	Losses []float64
+	// Again is set if the trial had failed before: this outcome takes the place of that one.
+	Again bool
 }
 
 // Finite reports whether the trial has a result that can be compared.
@@ -41,7 +43,15 @@ func Tally(losses []float64) int {
 	return 0
 }
 
-// Trials are the trials that have not ended.
+// Place adds an outcome to a list, in which it takes the place of the trial's failure.
+func Place(list []*Outcome, o *Outcome) []*Outcome {
+	if o.Again {
+		list = slices.DeleteFunc(list, func(failed *Outcome) bool { return failed.Trial == o.Trial })
+	}
+	return append(list, o)
+}
+
+// Trials are the trials that have not ended, and those that failed: the user may run these again.
 type Trials struct {
 	dims, objectives int
 	open             map[uint32]*Outcome
@@ -54,7 +64,8 @@ func New(problem sdk.Problem) *Trials {
 }
 
 // Observe processes an event and returns the outcome of the trial that it ends, or nil. A trial
-// removed before it had a result has no outcome.
+// removed before it had a result has no outcome. One that failed has another outcome if it runs again and then has a
+// result that can be compared.
 func (t *Trials) Observe(e *sdk.Event) (*Outcome, error) {
 	if n := len(e.Losses); n != 0 && n != t.objectives {
 		return nil, fmt.Errorf("a result of trial %d has %d losses; there are %d objectives", e.Trial, n, t.objectives)
@@ -89,16 +100,32 @@ func (t *Trials) end(kind sdk.EventKind, o *Outcome) *Outcome {
 			return nil
 		}
 	case sdk.TrialFailed:
-		o.Losses = nil
+		return t.fail(o)
 	case sdk.TrialCompleted:
 	default:
 		return nil
 	}
 	delete(t.open, o.Trial)
 	if o.Losses == nil || slices.ContainsFunc(o.Losses, bad) {
-		o.Losses = slices.Repeat([]float64{math.Inf(1)}, t.objectives)
+		o.Losses = t.none()
+	}
+	if o.Again && !o.Finite() {
+		return nil // it counts as failed already
 	}
 	return o
 }
+
+// fail returns the outcome of a trial that fails for the first time, and goes on to follow the trial.
+func (t *Trials) fail(o *Outcome) *Outcome {
+	first := !o.Again
+	o.Again, o.Losses = true, nil
+	if !first {
+		return nil
+	}
+	return &Outcome{Trial: o.Trial, Point: o.Point, Losses: t.none()}
+}
+
+// none returns the losses of a trial without a result.
+func (t *Trials) none() []float64 { return slices.Repeat([]float64{math.Inf(1)}, t.objectives) }
 
 func bad(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }

@@ -40,8 +40,48 @@ func TestOutcomes(t *testing.T) {
 	if fmt.Sprint(got) != want {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if len(trials.open) != 0 {
-		t.Error("trials that ended are kept")
+	if len(trials.open) != 1 { // the failed one may run again
+		t.Errorf("%d trials are followed", len(trials.open))
+	}
+}
+
+// A failed trial that runs again has another outcome, once, if it then has a result that can be compared.
+func TestAgain(t *testing.T) {
+	problem := sdk.Problem{Space: &space.Space{Params: []space.Param{{Name: "x", Kind: space.Real, High: 1}}}}
+	result := sdk.Event{Kind: sdk.ResultReported, Losses: []float64{3}}
+	kinds := func(kinds ...sdk.EventKind) (events []sdk.Event) {
+		for _, kind := range kinds {
+			events = append(events, sdk.Event{Kind: kind})
+		}
+		return events
+	}
+	for _, c := range []struct {
+		later []sdk.Event
+		want  string
+	}{
+		{append(kinds(sdk.TrialFailed), result, kinds(sdk.TrialCompleted)[0]), "[[3]] [[+Inf] [3]]"},
+		{append([]sdk.Event{result}, kinds(sdk.TrialFailed, sdk.TrialCompleted)...), "[[+Inf]] [[+Inf]]"},
+		{append([]sdk.Event{result}, kinds(sdk.TrialPaused, sdk.TrialCompleted)...), "[[3]] [[+Inf] [3]]"},
+		{kinds(sdk.TrialFailed, sdk.TrialRemoved), "[[+Inf]] [[+Inf]]"},
+		{append([]sdk.Event{result}, kinds(sdk.TrialRemoved)...), "[[3]] [[+Inf] [3]]"},
+	} {
+		trials, list := New(problem), []*Outcome{}
+		all, alone := [][]float64{}, [][]float64{}
+		failed := []sdk.Event{{Kind: sdk.TrialAdded, Point: space.Point{0}}, {Kind: sdk.TrialFailed}}
+		events := append(failed, c.later...)
+		for i := range events {
+			if o, err := trials.Observe(&events[i]); err != nil {
+				t.Fatal(err)
+			} else if o != nil {
+				all, list = append(all, o.Losses), Place(list, o)
+			}
+		}
+		for _, o := range list {
+			alone = append(alone, o.Losses)
+		}
+		if got := fmt.Sprint(alone, all); got != c.want {
+			t.Errorf("%v: %s, want %s", c.later, got, c.want)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func Retried(t *testing.T, p sdk.SearcherPlugin) {
 	for i := range suggestions {
 		away += math.Abs(Suggest(t, s, Request(1, trials+i)).Points[0][0]-best) / suggestions
 	}
-	if away > 0.2 { // at random it is 0.34
+	if away > 0.25 { // at random it is 0.29 to 0.34
 		t.Errorf("suggestions are %.2f away from the best trial on average", away)
 	}
 }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import inspect
 import os
@@ -50,7 +51,7 @@ class Optuna(tunehost.Searcher):
     """Optuna's samplers, by name."""
 
     name = "optuna"
-    version = "1.0.0"
+    version = "1.1.0"
     sampler: str = tunehost.option("tpe", "Optuna's name of it: tpe, gp, cmaes, nsgaii, nsgaiii, qmc, random, bruteforce")
     arguments: Dict[str, Any] = tunehost.option({}, "its arguments, as Optuna's documentation has them: {n_startup_trials: 20}")
 
@@ -82,6 +83,7 @@ class Optuna(tunehost.Searcher):
         if event.kind in (tunehost.EventKind.TRIAL_COMPLETED, tunehost.EventKind.TRIAL_REMOVED):
             self.ended(event.trial, self.trials.pop(event.trial, None))
         elif event.kind == tunehost.EventKind.TRIAL_FAILED:
+            self.trials.pop(event.trial, None)
             self.ended(event.trial, None)
 
     def added(self, number: int, point: List[float]) -> None:
@@ -117,8 +119,11 @@ class Optuna(tunehost.Searcher):
         return place
 
     def ended(self, number: int, losses: Optional[List[float]]) -> None:
-        """A trial without losses has failed. Nothing is told of one that was told before."""
-        trial = self.storage.trial(self.places[number])
+        """A trial without losses has failed. Nothing is told of one that was told before, unless it had failed and ran again."""
+        place = self.places[number]
+        if losses and self.storage.trial(place).state == TrialState.FAIL:
+            self.storage.reopen(place)
+        trial = self.storage.trial(place)
         if not trial.state.is_finished():
             state = TrialState.COMPLETE if losses else TrialState.FAIL
             self.storage.set_trial_state_values(trial._trial_id, state, losses)
@@ -273,6 +278,12 @@ class Storage(InMemoryStorage):
 
     def trial(self, place: int) -> FrozenTrial:
         return self._studies[0].trials[place]
+
+    def reopen(self, place: int) -> None:
+        """Lets a trial that has ended run again."""
+        trial = copy.copy(self.trial(place))
+        trial.state = TrialState.RUNNING
+        self._studies[0].trials[place] = trial
 
     def cut(self, count: int, notes: Dict[str, Any]) -> None:
         """Takes back the trials from count on, and the study's notes since."""

@@ -137,7 +137,8 @@ def first_fit(lease: Lease, choice: List[int], free: List[Dict[str, float]]) -> 
 
 def take(free: Dict[str, float], bundle: Mapping[str, float]) -> None:
     for name, amount in bundle.items():
-        free[name] -= amount
+        if amount:  # nodes have room for nothing of what they do not know
+            free[name] -= amount
 
 
 if __name__ == "__main__":

@@ -30,6 +30,14 @@ class TestPlugin(unittest.TestCase):
             second.release(["e-1", "e-1"])
             self.assertEqual([n.free for n in second.capacity()], [n.total for n in second.capacity()])
 
+    def test_nothing_of_an_unknown_resource_has_room(self):
+        with tempfile.TemporaryDirectory() as dir:
+            executor = opened(dir)
+            executor.adopt([])
+            executor.allocate([LeaseRequest("e-1", [{"cpu": 1, "tpu": 0}]), LeaseRequest("e-2", [{"cpu": 1, "tpu": 1}])])
+            self.assertEqual(told(executor), [("e-2", "refused"), ("e-1", "granted")])
+            self.assertEqual([n.free["cpu"] for n in executor.capacity()], [3, 4])
+
     def test_what_finds_no_room_waits(self):
         with tempfile.TemporaryDirectory() as dir:
             executor = opened(dir)

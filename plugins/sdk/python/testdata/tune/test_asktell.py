@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import dataclasses
+import multiprocessing
 import os
 import pickle
 import queue
@@ -10,7 +11,9 @@ import re
 import subprocess
 import sys
 import threading
+import time
 import types
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -228,7 +231,7 @@ def test_unrelated_threads_tell_nothing(monkeypatch, unrelated):
     monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.3)
     with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=4, storage="none") as experiment:
         forgotten = experiment.ask()
-        why = f"trial 0 \\({forgotten.id}\\), .* no other thread has asked for it or read its params"
+        why = f"trial 0 \\({forgotten.id}\\), .* no other thread that goes on has asked for it or read its params"
         told = 0
         with pytest.raises(tunehost.TellFirst, match=why):
             for trial in experiment:
@@ -284,6 +287,76 @@ def test_a_thread_that_has_asked_tells_late(monkeypatch):
         threading.Thread(target=train).start()
         asked.wait()
         assert experiment.ask(wait=True) is None
+
+
+def test_threads_do_not_wait_for_each_other(monkeypatch):
+    """Both have a trial, and ask for another one before they tell: one is told so, and the other then goes on."""
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.2)
+    both, whys, seen = threading.Barrier(2), [], []
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=2, storage="none") as experiment:
+
+        def asks():
+            trial = experiment.ask()
+            both.wait()
+            try:
+                seen.append(experiment.ask(wait=True))
+            except tunehost.TellFirst as why:
+                whys.append(str(why))
+            experiment.tell(trial, trial.params["x"])
+
+        threads = [threading.Thread(target=asks, daemon=True) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        assert whys and "no other thread that goes on has asked for it" in whys[0], (whys, seen)
+        assert experiment.ask() is None
+
+
+@pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_a_loop_feeds_a_pool(monkeypatch, pool):
+    """The loop hands out as many trials as concurrency says, and waits for results however long they take."""
+    monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.1)
+    settings = {"trials": 5, "storage": "none", "concurrency": 2}
+    running = 0
+    with pool(2) as workers, tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", **settings) as experiment:
+
+        def tell(future, trial):
+            nonlocal running
+            running -= 1
+            experiment.tell(trial, future.result())
+
+        for trial in experiment:
+            running += 1
+            assert running <= 2
+            workers.submit(slowly, trial.params).add_done_callback(lambda future, trial=trial: tell(future, trial))
+        assert experiment.best() is not None
+
+
+def test_processes_that_are_forked_meanwhile():
+    """They do not keep the program from ending, and cannot speak for the session."""
+    said, ends = multiprocessing.get_context("fork").Pipe()
+    with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=1, storage="none") as experiment:
+        trial = experiment.ask()
+
+        def child():
+            with pytest.raises(tunehost.AskError, match="the session is that of another process") as why:
+                experiment.tell(trial, 1.0)
+            ends.send(str(why.value))
+            ends.recv()
+
+        other = multiprocessing.get_context("fork").Process(target=child)
+        other.start()
+        assert said.recv()
+        experiment.tell(trial, 2.0)
+    assert experiment.best()["value"] == 2.0 and other.is_alive()
+    said.send("end")
+    other.join()
+
+
+def slowly(params):
+    time.sleep(0.6)
+    return params["x"]
 
 
 def test_trials_that_were_told_are_forgotten():
@@ -558,7 +631,7 @@ def test_tasks_do_not_wait_for_one_that_has_died(monkeypatch, error):
 
     died, *others = in_tasks(in_three_tasks(dies), trials=8)
     assert isinstance(died, error) and all(isinstance(other, tunehost.TellFirst) for other in others)
-    assert re.search(r"trial 0 \(\w+\), .*, and no other task has asked for it or read its params", str(others[0]))
+    assert re.search(r"trial 0 \(\w+\), .*, and no other task that goes on has asked for it or read its params", str(others[0]))
 
 
 def test_a_task_does_not_wait_for_itself(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, Mapping
 
+from .._plain import plain
 from .error import TuneError
 
 
@@ -37,12 +38,4 @@ def parts(text: str) -> Dict[str, str]:
 
 def _scalar(value: Any) -> str:
     """A value in one line. Names without quotes where YAML reads them as text."""
-    return json.dumps(value, ensure_ascii=False, default=_plain)
-
-
-def _plain(value: Any) -> Any:
-    """Numbers of numpy."""
-    item = getattr(value, "item", None)
-    if item is not None:
-        return item()
-    raise TuneError(f"{value!r:.60} cannot be written into an experiment file: expected a number, a text or a list")
+    return json.dumps(value, ensure_ascii=False, default=plain(TuneError))
