@@ -141,7 +141,8 @@ trials: 2
 		p.await(`(() => {
 			const texts = [...document.querySelectorAll("table.figures tbody td:last-child")]
 				.map((d) => d.textContent);
-			return texts.length === 2 && texts.some((x) => /s="1"( |$)/.test(x)) && texts.some((x) => /s=1( |$)/.test(x)) &&
+			return texts.length === 2 &&
+				texts.some((x) => /s="1"( |$)/.test(x)) && texts.some((x) => /s=1( |$)/.test(x)) &&
 				texts.some((x) => x.includes('blank=" "')) && texts.some((x) => x.includes('blank="\\n"'));
 		})()`)
 	}
