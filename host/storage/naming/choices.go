@@ -8,8 +8,8 @@ import (
 )
 
 // Teller returns what writes values of a parameter as [Brief] does, but different choices differently: a text has
-// quotes if it is empty, has blanks that nobody sees or looks as another choice, and a number all its digits if it looks as
-// another one. choices are JSON; a parameter that has none may have any value.
+// quotes if it is empty, has blanks that nobody sees or looks as another choice, and a number all its digits if it
+// looks as another one. choices are JSON; a parameter that has none may have any value.
 func Teller(choices [][]byte) func(v any) string {
 	briefs, alike := map[string]string{}, map[string]int{}
 	for _, raw := range choices {
