@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tunehost/tunehost/host/storage/mirror"
-	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -154,10 +152,10 @@ func (a *app) writeBest(w io.Writer, e *view.Recorded, best *view.Ranked, metric
 	t := &table{}
 	t.column("", false)
 	t.column("", false)
-	values := e.Config.Values(best.Params)
+	values, told := e.Config.Values(best.Params), tellersOf(e.Experiment)
 	for _, name := range e.ParamNames() {
 		if v, ok := values[name]; ok {
-			t.rows = append(t.rows, []string{name, copyable(v)})
+			t.rows = append(t.rows, []string{name, told.copyable(name, v)})
 		}
 	}
 	if best.Iteration != best.Last {
@@ -173,14 +171,6 @@ func (a *app) writeBest(w io.Writer, e *view.Recorded, best *view.Ranked, metric
 		t.rows = append(t.rows, []string{"checkpoint", noCheckpoint(e, best)})
 	}
 	return t.write(w, 0, a.bold) // paths are for copying: never cut
-}
-
-// copyable is a value in full: with it the trial can be repeated.
-func copyable(v any) string {
-	if x, ok := v.(float64); ok {
-		return strconv.FormatFloat(x, 'g', -1, 64)
-	}
-	return naming.Brief(v)
 }
 
 func (a *app) front(e *view.Recorded, s view.Scope, asJSON bool) error {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/storage/mirror"
-	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -130,11 +129,12 @@ func trialWords(states []core.State) func(*view.Recorded) completions {
 }
 
 func paramsOf(e *view.Recorded, t *view.Trial) string {
-	values := e.Config.Values(t.Params)
+	values, told := e.Config.Values(t.Params), tellersOf(e.Experiment)
 	var parts []string
 	for i := range e.Config.Space.Params {
-		if v, ok := values[e.Config.Space.Params[i].Name]; ok {
-			parts = append(parts, e.Config.Space.Params[i].Name+"="+naming.Brief(v))
+		name := e.Config.Space.Params[i].Name
+		if v, ok := values[name]; ok {
+			parts = append(parts, name+"="+told.text(name, v))
 		}
 	}
 	return clean(strings.Join(parts, " "))

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -128,7 +128,7 @@ func (a *app) policy(e *view.Recorded, l *view.Lineage, line []int) error {
 
 // tree draws the stretches, each below the one that it continued from.
 func (a *app) tree(e *view.Recorded, l *view.Lineage, shown []int) error {
-	d := drawing{lineage: l, values: varying(e), best: l.Best(), repeated: e.Repeated(),
+	d := drawing{lineage: l, values: varying(e), told: tellersOf(e.Experiment), best: l.Best(), repeated: e.Repeated(),
 		axis: axisOf(l, shown, a.width()), children: map[int][]int{}}
 	for _, i := range shown {
 		parent := l.Stretches[i].Parent
@@ -162,6 +162,7 @@ func varying(e *view.Recorded) func(params []byte) map[string]any {
 type drawing struct {
 	lineage  *view.Lineage
 	values   func(params []byte) map[string]any
+	told     tellers
 	best     []int
 	repeated bool // suggestions have several runs
 	axis     axis
@@ -203,14 +204,13 @@ func (d *drawing) changed(s *view.Stretch) string {
 	}
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(now)) {
-		text := naming.Brief(now[name])
 		old, had := before[name]
 		switch {
-		case had && naming.Brief(old) == text:
+		case had && reflect.DeepEqual(old, now[name]):
 		case had:
-			all = append(all, fmt.Sprintf("%s %s→%s", name, naming.Brief(old), text))
+			all = append(all, fmt.Sprintf("%s %s", name, d.told.change(name, old, now[name])))
 		default:
-			all = append(all, name+" "+text)
+			all = append(all, name+" "+d.told.text(name, now[name]))
 		}
 	}
 	return strings.Join(all, ", ")

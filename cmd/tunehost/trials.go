@@ -13,7 +13,6 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/nearest"
-	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -178,8 +177,9 @@ func trialTable(e *view.Experiment, list []view.Trial) *table {
 		t.detail(e.Config.Derived[i].Name, true)
 	}
 	t.prose("why")
+	told := tellersOf(e)
 	for i := range list {
-		t.rows = append(t.rows, trialRow(e, &list[i], params, metrics))
+		t.rows = append(t.rows, trialRow(e, &list[i], told, params, metrics))
 	}
 	return t
 }
@@ -201,7 +201,7 @@ func frontTable(e *view.Experiment, list []view.Trial) *table {
 	return t
 }
 
-func trialRow(e *view.Experiment, t *view.Trial, params, metrics []string) []string {
+func trialRow(e *view.Experiment, t *view.Trial, told tellers, params, metrics []string) []string {
 	row := []string{fmt.Sprint(t.Number), t.ID}
 	if e.Repeated() {
 		row = append(row, fmt.Sprint(t.Suggestion))
@@ -218,7 +218,7 @@ func trialRow(e *view.Experiment, t *view.Trial, params, metrics []string) []str
 	values := e.Config.Values(t.Params)
 	for _, name := range params {
 		if v, ok := values[name]; ok {
-			row = append(row, naming.Brief(v))
+			row = append(row, told.text(name, v))
 		} else {
 			row = append(row, "-")
 		}

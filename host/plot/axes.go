@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tunehost/tunehost/host/plot/figure"
+	"github.com/tunehost/tunehost/host/storage/naming"
 )
 
 // wideRange is the ratio of values from which an axis of values is logarithmic.
@@ -62,9 +63,10 @@ func positive(values []float64) bool {
 // choiceColumns is how long the name of a category may be.
 const choiceColumns = 14
 
-// choiceNames returns the texts of choices: of a string without quotes, unless it is empty or looks as another choice.
+// choiceNames returns the texts of choices: of a string without quotes, unless it looks as another choice or has
+// what nobody sees.
 func choiceNames(list []json.RawMessage) (names []string) {
-	others := map[string]bool{"": true}
+	others := map[string]bool{}
 	for _, raw := range list {
 		if !quoted(raw) {
 			others[compact(raw)] = true
@@ -72,7 +74,7 @@ func choiceNames(list []json.RawMessage) (names []string) {
 	}
 	for _, raw := range list {
 		var text string
-		if !quoted(raw) || json.Unmarshal(raw, &text) != nil || others[text] {
+		if !quoted(raw) || json.Unmarshal(raw, &text) != nil || others[text] || naming.Unseen(text) {
 			text = compact(raw)
 		}
 		names = append(names, text)

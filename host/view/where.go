@@ -18,11 +18,11 @@ import (
 func (s *State) where(text string) (*expr.Program, error) {
 	p, err := s.Config.Where(text)
 	if err != nil {
-		return nil, fmt.Errorf("--where: %w", cmp.Or(s.slashed(text), s.misspelt(text), err))
+		return nil, fmt.Errorf("--where: %w", cmp.Or(s.asShown(text), s.misspelt(text), err))
 	}
 	for _, name := range p.Metrics() {
 		if err := s.checkName(text, name); err != nil {
-			return nil, fmt.Errorf("--where: %w", cmp.Or(s.slashed(text), err))
+			return nil, fmt.Errorf("--where: %w", cmp.Or(s.asShown(text), err))
 		}
 	}
 	return p, nil
@@ -46,27 +46,55 @@ func (s *State) inExpressions() map[string]string {
 
 func dotted(name string) string { return strings.ReplaceAll(name, "/", ".") }
 
-// inExpression returns how an expression writes a name that is one of the kind.
+// inExpression returns how an expression writes a name that is one of the kind: with dots between groups, or as a text
+// in brackets, if it has more than letters and digits, or is a word of the language.
 func inExpression(kind, name string) string {
-	if d := dotted(name); d == identifier().FindString(d) {
-		return d
+	for part := range strings.SplitSeq(name, "/") {
+		if part != identifier().FindString(part) || strings.Contains(part, ".") || reserved[part] {
+			return fmt.Sprintf("%s[%q]", kind, name)
+		}
 	}
-	return fmt.Sprintf("%s[%q]", kind, name)
+	return dotted(name)
 }
 
-// slashed returns the mistake of a name that is written as tables show it: "model/lr" divides model by lr.
-func (s *State) slashed(text string) error {
-	known, bare := s.inExpressions(), literal().ReplaceAllString(text, "")
-	for _, name := range append(s.ParamNames(), s.MetricNames()...) {
-		if strings.Contains(name, "/") && hasWord(bare, name) {
-			return placed(text, name, fmt.Sprintf("%q is written %s in an expression", name, known[dotted(name)]))
+// reserved are the words of the language of expressions.
+var reserved = map[string]bool{"as": true, "break": true, "const": true, "continue": true, "else": true, "false": true,
+	"for": true, "function": true, "if": true, "import": true, "in": true, "let": true, "loop": true, "package": true,
+	"namespace": true, "null": true, "return": true, "true": true, "var": true, "void": true, "while": true}
+
+// asShown returns the mistake of a name that is written as tables show it: "model/lr" divides model by lr, and "a b" is
+// no name.
+func (s *State) asShown(text string) error {
+	bare := literal().ReplaceAllString(text, "")
+	type named struct{ kind, name string }
+	var all []named
+	for _, name := range s.ParamNames() {
+		all = append(all, named{"params", name})
+	}
+	for _, name := range s.MetricNames() {
+		all = append(all, named{"metrics", name})
+	}
+	slices.SortStableFunc(all, func(a, b named) int { return len(b.name) - len(a.name) }) // "a b" has "a"
+	for _, n := range all {
+		form := inExpression(n.kind, n.name)
+		for _, word := range []string{n.name, n.kind + "." + dotted(n.name)} {
+			if form != word && dotted(word) != n.kind+"."+form && stands(bare, word) {
+				return placed(text, word, fmt.Sprintf("%q is written %s in an expression", word, form))
+			}
 		}
 	}
 	return nil
 }
 
-// hasWord reports whether a text has a name that is no part of a longer one.
-func hasWord(text, name string) bool { return wordAt(text, name) >= 0 }
+// stands reports whether a text has a name where a value may be: "in" is none in `x in [1, 2]`.
+func stands(text, name string) bool {
+	at := wordAt(text, name)
+	if at < 0 || !reserved[name] {
+		return at >= 0
+	}
+	before := strings.TrimRight(text[:at], " \t\n")
+	return before == "" || strings.ContainsAny(before[len(before)-1:], "(&|!=<>+-*/%,?:")
+}
 
 // wordAt returns where a text has a name that is no part of a longer one; -1: nowhere.
 func wordAt(text, name string) int {

@@ -329,7 +329,9 @@ var (
 	word        = lazily.Regexp(`[A-Za-z]+|[^=!<>]=[^=]`)
 	syntaxWords = strings.NewReplacer("'<EOF>'", "end of the expression", "<EOF>", "end of the expression",
 		"mismatched input", "unexpected", "extraneous input", "unexpected", "token recognition error at: ",
-		"unexpected ", "no viable alternative at input", "unexpected")
+		"unexpected ", "no viable alternative at input", "unexpected",
+		"invalid double literal", "the number is too large: the largest is 1.797e308",
+		"invalid int literal", "the whole number is too large: write it as a real one, with .0 at its end")
 	typeWords = strings.NewReplacer("string", "text", "double", "real", "dyn", "value")
 )
 

@@ -116,3 +116,43 @@ trainable: {command: [train]}
 	}
 	p.clean()
 }
+
+// Tables tell choices that look alike apart as the list of trials does: the front, and experiments side by side.
+func TestTablesTellChoicesApart(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	for name, objectives := range map[string]string{"front": "[{metric: a, mode: max}, {metric: b, mode: min}]",
+		"one": "[{metric: a, mode: max}]"} {
+		write(t, dir, name+".yaml", `version: 1
+objectives: `+objectives+`
+trainable: {command: [sh, -c, 'echo "{\"a\": {x}, \"b\": {x}}"']}
+space: {s: {choice: [1, "1"]}, blank: {choice: [" ", "\n", ""]}, x: {uniform: [0, 1]}}
+points: [{s: "1", x: 0.5, blank: " "}, {s: 1, x: 0.25, blank: "\n"}]
+trials: 2
+`)
+		if out, err := command(t, dir, "run", name+".yaml").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/front/pareto")
+	for _, view := range []string{"#/x/front/pareto", "#/x/front/overview"} {
+		p.view(view)
+		p.await(`(() => {
+			const texts = [...document.querySelectorAll("table.figures tbody td:last-child")]
+				.map((d) => d.textContent);
+			return texts.length === 2 &&
+				texts.some((x) => /s="1"( |$)/.test(x)) && texts.some((x) => /s=1( |$)/.test(x)) &&
+				texts.some((x) => x.includes('blank=" "')) && texts.some((x) => x.includes('blank="\\n"'));
+		})()`)
+	}
+	p.view("#/compare?of=one,one")
+	p.await(`[...document.querySelectorAll("#sides tbody tr")].some((r) => r.cells[0].textContent === "s" &&
+		r.cells[1].textContent === '"1"')`)
+	p.run("watch texts", chromedp.Evaluate(keepTexts, nil))
+	p.view("#/x/front/parallel")
+	p.await("['\" \"', '\"\\\\n\"', '\"\"'].every((x) => texts.has(x))")
+	p.await(`[...document.querySelectorAll("[aria-label='blank is'] option")]
+		.some((o) => o.textContent === '" "')`)
+	p.clean()
+}

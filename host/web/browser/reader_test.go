@@ -97,6 +97,25 @@ func TestLineageHasRoom(t *testing.T) {
 	p.clean()
 }
 
+// A trial that another one took over, and that has trained on since, is thick up to where it was taken over: the rest
+// of its line is no part of how the best came about.
+func TestLineageIsThickUntilTheDescent(t *testing.T) {
+	p := window(t)
+	dir := population(t)
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.run("watch lines", chromedp.Evaluate(strokes, nil))
+	p.view("#/x/pbt/lineage")
+	p.await("document.querySelector('#lineage canvas')?.dataset.drawn > 0 && strokes.some(s => s.width > 3)")
+	p.await(`(() => {
+		const thick = strokes.filter((s) => s.width > 3 && s.from[1] === s.to[1]).map((s) => [s.from[0], s.to[0]]);
+		const parts = [...new Set(thick.map((s) => s.join()))].map((s) => s.split(",").map(Number))
+			.sort((a, b) => a[0] - b[0]);
+		return parts.length > 1 && parts.every(([from], i) => i === 0 || parts[i - 1][1] <= from + 1e-6);
+	})()`)
+	p.clean()
+}
+
 // population runs the example of population based training.
 func population(t *testing.T) (dir string) {
 	t.Helper()

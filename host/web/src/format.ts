@@ -39,12 +39,15 @@ export function value(v: unknown): string {
   return v === undefined ? "–" : JSON.stringify(v);
 }
 
+// unseen is a text of which a page shows less than there is: blanks at its ends, several in a row, and ends of lines.
+const unseen = /^$|^\s|\s$|\s\s|[^\S ]/;
+
 // choiceTexts write choices such that different ones look different, as `tunehost plot` does: a text has quotes if it is
-// empty or looks as another choice, and a number all its digits if it looks as another one. taken are texts that mean
-// something else there.
+// empty, has blanks that nobody sees or looks as another choice, and a number all its digits if it looks as another one.
+// taken are texts that mean something else there.
 export function choiceTexts(list: readonly unknown[], look: (v: unknown) => string = value, taken: readonly string[] = []): string[] {
   const looks = list.map(look);
-  return list.map((v, i) => (v === "" || taken.includes(looks[i]!) || looks.some((text, k) => text === looks[i] && JSON.stringify(list[k]) !== JSON.stringify(v))
+  return list.map((v, i) => (typeof v === "string" && unseen.test(v) || taken.includes(looks[i]!) || looks.some((text, k) => text === looks[i] && JSON.stringify(list[k]) !== JSON.stringify(v))
     ? JSON.stringify(v) : looks[i]!));
 }
 
@@ -53,6 +56,17 @@ export function teller(choices: readonly unknown[] | undefined): (v: unknown) =>
   const texts = choiceTexts(choices ?? []);
   const own = new Map(choices?.map((c, i) => [JSON.stringify(c), texts[i]!]));
   return (v) => own.get(JSON.stringify(v)) ?? value(v);
+}
+
+// Spaces say which choices parameters have.
+type Spaces = readonly ({ parameters: readonly { name: string; choices?: unknown[] }[] } | undefined)[];
+
+// tellers write values of parameters, of which different choices look different, also those of different experiments.
+export function tellers(...of: Spaces): (name: string, v: unknown) => string {
+  const choices = new Map<string, unknown[]>();
+  for (const p of of.flatMap((space) => space?.parameters ?? [])) choices.set(p.name, [...choices.get(p.name) ?? [], ...p.choices ?? []]);
+  const all = new Map([...choices].map(([name, list]) => [name, teller(list)]));
+  return (name, v) => (all.get(name) ?? value)(v);
 }
 
 // exact writes a parameter so that nothing is lost.

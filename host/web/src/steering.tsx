@@ -327,14 +327,15 @@ function Point(p: PointProps): JSX.Element {
     e.preventDefault();
     say("");
     const base = p.all && p.from ? given(p.from, (first.data ?? []).map((q) => q.name)) : [];
-    if (await p.actions.send({ path: p.path, body: { params: named([...base, ...typed(values, first.data ?? [], p.from)]) } })) p.onClose();
+    const now = new FormData(e.currentTarget as HTMLFormElement);
+    if (await p.actions.send({ path: p.path, body: { params: named([...base, ...typed(now, first.data ?? [], p.from)]) } })) p.onClose();
     else say("It was not added:");
   };
   return <Dialog title={p.title} onClose={p.onClose}>
     <p class="quiet">{p.hint}</p>
     {first.data ? <form ref={form} onSubmit={(e) => void submit(e)} onKeyDown={held} onKeyPress={held}>
       {first.data.map((q) => <Field key={q.name} of={q} text={values[q.name] ?? (p.from ? shown(p.from, q) : "")}
-        empty={p.from ? "as it is" : "sampled"} on={(text) => set(changed(values, q.name, text))} />)}
+        empty={p.from ? "as it is" : "sampled"} on={(text) => set((old) => changed(old, q.name, text))} />)}
       <div class="wrong">{wrong ? <p>{wrong}</p> : null}<Failure of={p.actions.problem} /></div>
       <div class="row"><button type="submit" class="main" disabled={p.actions.off}>{p.button}</button>
         <button type="button" onClick={p.onClose}>Cancel</button></div>
@@ -345,17 +346,32 @@ function Point(p: PointProps): JSX.Element {
 // name of one, such as "action", hides it from the browser and from Preact.
 const control = (q: Parameter): string => `params/${q.name}`;
 
-// Field is a list of choices, or an input that says what may be typed.
-function Field({ of: q, text, empty, on }: { of: Parameter; text: string; empty: string; on: (text: string) => void }): JSX.Element {
-  const choices = (q.choices ?? []).map((c) => JSON.stringify(c));
-  const all = [...choices, ...(text === "" || choices.includes(text) ? [] : [text])];
-  const none = `(${empty})`;
-  const texts = choiceTexts(all.map(parse), exact, [none]);
+interface FieldProps {
+  of: Parameter;
+  text: string;
+  // empty says what becomes of a parameter whose field is empty.
+  empty: string;
+  on: (text: string) => void;
+}
+
+// Field is a list of choices, or an input that says what may be typed. What is typed is not read before it is sent: a
+// number is no JSON on its way, such as "0." and "1e-".
+function Field({ of: q, text, empty, on }: FieldProps): JSX.Element {
   return <label>{q.name}
-    {q.choices ? <select name={control(q)} value={text} onChange={(e) => on(e.currentTarget.value)}><option value="">{none}</option>
-      {all.map((c, i) => <option key={c} value={c}>{texts[i]}</option>)}</select>
+    {q.choices ? <OneOf of={q} choices={q.choices} text={text} empty={empty} on={on} />
       : <input name={control(q)} value={text} placeholder={range(q)} onInput={(e) => on(e.currentTarget.value)} />}
     {q.when ? <span class="quiet">only when {q.when}</span> : null}</label>;
+}
+
+// OneOf has the choices of a parameter as JSON, which tells 1 from "1"; one that a trial has is also there if it is none
+// of them.
+function OneOf({ of: q, choices, text, empty, on }: FieldProps & { choices: unknown[] }): JSX.Element {
+  const known = choices.map((c) => JSON.stringify(c));
+  const all = [...known, ...(text === "" || known.includes(text) ? [] : [text])];
+  const none = `(${empty})`;
+  const texts = choiceTexts(all.map(parse), exact, [none]);
+  return <select name={control(q)} value={text} onChange={(e) => on(e.currentTarget.value)}><option value="">{none}</option>
+    {all.map((c, i) => <option key={c} value={c}>{texts[i]}</option>)}</select>;
 }
 
 // range says which numbers a parameter has.
@@ -375,11 +391,12 @@ function given(from: Params, names: string[]): [string, unknown][] {
   return names.map((n): [string, unknown] => [n, param(from, n)]).filter(([, v]) => v !== undefined);
 }
 
-// typed are the parameters whose fields say something else than they did at first.
-function typed(values: Named<string>, list: Parameter[], from?: Params): [string, unknown][] {
-  return Object.entries(values).flatMap(([name, text]): [string, unknown][] => {
-    const q = list.find((p) => p.name === name);
-    return q && text.trim() !== "" && text !== (from ? shown(from, q) : "") ? [[name, read(text)]] : [];
+// typed are the parameters whose fields say something else than they did at first. They are taken from the form itself:
+// what it shows is what is sent.
+function typed(form: FormData, list: Parameter[], from?: Params): [string, unknown][] {
+  return list.flatMap((q): [string, unknown][] => {
+    const text = String(form.get(control(q)) ?? "");
+    return text.trim() !== "" && text !== (from ? shown(from, q) : "") ? [[q.name, read(text)]] : [];
   });
 }
 
@@ -408,25 +425,32 @@ function Settings({ x, status, actions, onClose }: { x: string; status: Status; 
   const source = useSource();
   const { data: space, error } = useData(`settings ${x}`, 0, () => source.space(x));
   const [typed, type] = useState<Record<string, string>>({});
+  const touched = useRef(new Set<string>());
   const [others, setOthers] = useState("");
   const [wrong, say] = useState("");
   const form = useFirstField(space !== undefined);
   const submit = async (e: Event): Promise<void> => {
     e.preventDefault();
     const body: [string, unknown][] = [];
-    for (const [key, text] of Object.entries(typed)) if (text.trim() !== "") body.push([key, read(text)]);
-    for (const line of others.split("\n")) {
+    const now = new FormData(e.currentTarget as HTMLFormElement);
+    const last = (key: string): string => String(now.get(key) ?? "").trim();
+    for (const key of touched.current) if (last(key) !== "") body.push([key, read(last(key))]);
+    for (const line of last("others").split("\n")) {
       const [, key = "", text = ""] = /^\s*([^=:]*)(?:=|:|$)(.*)$/.exec(line) ?? []; // as --set has it, or as the file
       if (key.trim()) body.push([key.trim(), read(text.trim())]);
     }
-    const empty = Object.keys(typed).find((key) => typed[key]?.trim() === "");
+    const empty = [...touched.current].find((key) => last(key) === "");
     say(empty ? `${empty}: give a number` : body.length === 0 ? "nothing is changed yet: give another value" : "");
     if (empty || body.length === 0) return;
     if (await actions.send({ method: "PATCH", path: "/settings", body: named(body) })) onClose();
   };
   const later = status.pending ?? [];
+  const change = (key: string, text: string): void => {
+    touched.current.add(key);
+    type((old) => ({ ...old, [key]: text }));
+  };
   const field = (key: string, label: string): JSX.Element => <label>{label}
-    <input name={key} inputMode="numeric" value={typed[key] ?? asText(later.find((p) => p.key === key)?.new ?? space?.settings[key])} onInput={(e) => type({ ...typed, [key]: e.currentTarget.value })} /></label>;
+    <input name={key} inputMode="numeric" value={typed[key] ?? asText(later.find((p) => p.key === key)?.new ?? space?.settings[key])} onInput={(e) => change(key, e.currentTarget.value)} /></label>;
   return <Dialog title="Settings" onClose={onClose}>
     {space ? <form ref={form} onSubmit={(e) => void submit(e)}>
       {field("trials", space.parameters.some((p) => p.grid) ? "trials, for each combination of the grid" : status.added ? "trials, without those added by hand" : "trials, in total")}

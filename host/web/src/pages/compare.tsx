@@ -5,7 +5,7 @@ import type { History, Ranked, Space, Status } from "../api";
 import { flat, param, toNumber } from "../api";
 import { useSource } from "../context";
 import type { Unit } from "../format";
-import { number, plural, seconds, unitOf, value } from "../format";
+import { number, plural, seconds, tellers, unitOf } from "../format";
 import { useData, useTicks } from "../live";
 import { made, Outcome } from "../outcome";
 import { wide } from "../plot/axes";
@@ -86,9 +86,12 @@ function BestIn({ of: o, objective: of }: { of: One; objective: string }): JSX.E
   return <><strong><Value of={o.status.best ? found.value : found.metrics[metric]} /></strong>{found.mean_of ? <>, <MeanOf x={o.name} of={found} /></> : <> by <a href={href(["x", o.name, "trials", found.number])}>trial {found.number}</a></>}</>;
 }
 
+const chosen = (space: Space, name: string): boolean => space.parameters.some((p) => p.name === name && p.choices);
+
 function Sides({ of: list, objectives }: { of: One[]; objectives: string[] }): JSX.Element {
   const best = (o: One): Ranked | null => o.status.best as Ranked | null;
   const params = [...new Set(list.flatMap((o) => Object.keys(flat(best(o)?.params ?? {}, o.space))))];
+  const told = tellers(...list.map((o) => o.space));
   const row = (name: string, cell: (o: One) => JSX.Element | string): JSX.Element =>
     <tr key={name}><th scope="row">{name}</th>{list.map((o) => <td key={o.name}>{cell(o)}</td>)}</tr>;
   return <table><thead><tr><th><span class="hidden">what</span></th>{list.map((o) => <th key={o.name} scope="col"><a href={href(["x", o.name])}>{o.name}</a></th>)}</tr></thead>
@@ -98,6 +101,6 @@ function Sides({ of: list, objectives }: { of: One[]; objectives: string[] }): J
       {row("time", (o) => seconds(o.status.elapsed_s))}
       {objectives.map((of) => row("best " + of, (o) => <BestIn of={o} objective={of} />))}
       {list.some((o) => o.status.front) ? row("front", (o) => (o.status.front ? <Front x={o.name} n={o.status.front} /> : "–")) : null}
-      {params.map((p) => row(p, (o) => { const v = param(best(o)?.params ?? {}, p); return typeof v === "number" ? number(v) : value(v); }))}
+      {params.map((p) => row(p, (o) => { const v = param(best(o)?.params ?? {}, p); return typeof v === "number" && !list.some((o) => chosen(o.space, p)) ? number(v) : told(p, v); }))}
     </tbody></table>;
 }

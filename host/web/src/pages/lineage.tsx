@@ -4,7 +4,7 @@ import { flat, param, repeats } from "../api";
 import type { Stretch } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { plural, value } from "../format";
+import { plural, tellers } from "../format";
 import { useData } from "../live";
 import { axis, drawAxes, frame, graded } from "../plot/axes";
 import type { Axis } from "../plot/axes";
@@ -90,6 +90,12 @@ function ancestry({ stretches }: Lineage, best: number): Stretch[] {
   return out;
 }
 
+// untils say up to which iteration each stretch has a part in the last one: a trial that another one took over may have
+// trained on.
+function untils(list: Stretch[]): [Stretch, number][] {
+  return list.map((s, i) => [s, Math.min(s.to, list[i + 1]?.from ?? s.to)]);
+}
+
 function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   const all = [...new Set(of.stretches.map((s) => s.number))];
   const numbers = all.slice(0, 400);
@@ -98,7 +104,9 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   const mode = space?.objectives[0]?.mode;
   const shade = new Map(shades(of.stretches.map((s) => s.value), mode === "max" ? 1 : -1).map((v, i) => [of.stretches[i]!, v]));
   const each = Math.max(2, Math.min(18, 560 / Math.max(1, numbers.length)));
-  const best = new Set(of.bests.flatMap((b) => ancestry(of, b)));
+  const best = new Map<Stretch, number>();
+  for (const [s, to] of of.bests.flatMap((b) => untils(ancestry(of, b)))) best.set(s, Math.max(to, best.get(s) ?? 0));
+  const told = tellers(space);
   let at: Axis | undefined;
   const y = (n: number): number => 12 + (rows.get(n) ?? 0) * each + each / 2;
   const draw = (s: Surface): void => {
@@ -108,7 +116,7 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
     drawAxes(s, f, at, { label: "trial", kind: "choice", at: () => NaN, invert: () => NaN,
       ticks: numbers.filter((_, i) => i % step === 0).map((n) => ({ at: y(n), text: String(n) })) });
     const shown = of.stretches.filter((t) => rows.has(t.number));
-    for (const t of shown) drawStretch(s, t, at, y(t.number), shade.get(t) ?? NaN, best.has(t), each);
+    for (const t of shown) drawStretch(s, t, at, y(t.number), shade.get(t) ?? NaN, best.get(t), each);
     const arrows = shown.flatMap((t) => { const from = other(t, of.stretches); return from === undefined || !rows.has(from) ? [] : [{ t, at: t.from, from: y(from), to: y(t.number) }]; });
     const shifts = beside(arrows);
     arrows.forEach((a, i) => drawDescent(s, at!.at(a.at) + shifts[i]!, a.from, a.to, best.has(a.t), each));
@@ -116,20 +124,25 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   const find = (px: number, py: number): Spot | undefined => {
     const t = of.stretches.find((c) => at && Math.abs(y(c.number) - py) < Math.max(3, each / 2) && px >= at.at(c.from) && px <= at.at(c.to));
     return t && { x: px, y: py, trial: t.number, lines: [`trial ${t.number}${t.suggestion === undefined ? "" : ` of suggestion ${t.suggestion}`}, ${t.from} to ${t.to}`, ...(other(t, of.stretches) === undefined ? [] : [`from trial ${other(t, of.stretches)}`]),
-      ...(t.reason ? [t.reason] : []), ...Object.entries(flat(t.params, space)).map(([k, v]) => `${k}: ${value(v)}`)] };
+      ...(t.reason ? [t.reason] : []), ...Object.entries(flat(t.params, space)).map(([k, v]) => `${k}: ${told(k, v)}`)] };
   };
   return <><Canvas label={`${plural(of.stretches.length, "part")} of ${plural(numbers.length, "trial")}, ${best.size} of them on the way to the best`} height={Math.round(numbers.length * each) + 60} draw={draw} find={find}
     pick={(spot) => { location.hash = href(["x", x, "trials", spot.trial ?? 0]); }} />
     <p class="quiet">{numbers.length < all.length ? `The first 400 of ${plural(all.length, "trial")}. ` : ""}The best are blue, the worst yellow, by rank. Arrows: a trial continued from another's checkpoint. Thick: how the best came about.</p></>;
 }
 
-function drawStretch({ ctx, theme }: Surface, t: Stretch, x: Axis, y: number, shade: number, strong: boolean, each: number): void {
+// drawStretch draws a part of a trial; until an iteration it is one on the way to the best, and thick.
+function drawStretch({ ctx, theme }: Surface, t: Stretch, x: Axis, y: number, shade: number, until: number | undefined, each: number): void {
   ctx.strokeStyle = Number.isFinite(shade) ? graded(shade, theme) : theme.quiet;
-  ctx.lineWidth = strong ? Math.min(4, each * 0.6) : Math.max(1, Math.min(1.5, each * 0.3));
-  ctx.beginPath();
-  ctx.moveTo(x.at(t.from), y);
-  ctx.lineTo(x.at(t.to), y);
-  ctx.stroke();
+  const line = (to: number, width: number): void => {
+    ctx.lineWidth = width;
+    ctx.beginPath();
+    ctx.moveTo(x.at(t.from), y);
+    ctx.lineTo(x.at(to), y);
+    ctx.stroke();
+  };
+  if (until !== t.to) line(t.to, Math.max(1, Math.min(1.5, each * 0.3)));
+  if (until !== undefined) line(until, Math.min(4, each * 0.6));
 }
 
 // drawDescent leads from the trial that another one took over to that, with an arrow: it may pass other trials.
@@ -157,12 +170,12 @@ function Schedule({ x, of, best }: { x: string; of: Lineage; best: number }): JS
   const repeat = repeats(space);
   const one = list[list.length - 1]!.number;
   const names = [...new Set(list.flatMap((s) => Object.keys(flat(s.params, space))))];
-  // a trial that another one took over may have trained on: the schedule has what it did until then
-  const until = list.map((s, i) => Math.min(s.to, list[i + 1]?.from ?? s.to));
+  const until = untils(list).map(([, to]) => to);
+  const told = tellers(space);
   return <Card title={repeat > 1 ? `The schedule of trial ${one}, a run of the best suggestion` : "The schedule of the best trial"} id={best === of.bests[0] ? "schedule" : undefined}>
     {space.objectives.length > 1 ? <p class="quiet">There are several objectives; this is the best trial by the first one, {space.objectives[0]!.metric}.</p> : null}
     <div class="scroll"><table>
     <thead><tr><th>iterations</th><th>trial</th><th>value</th>{names.map((n) => <th key={n}>{n}</th>)}<th>why</th></tr></thead>
     <tbody>{list.map((s, i) => <tr key={`${s.number} ${s.from}`}><td>{s.from}–{until[i]}</td><td><a href={href(["x", x, "trials", s.number])}>{s.number}</a></td>
-      <td>{until[i] === s.to ? <Value of={s.value} /> : ""}</td>{names.map((n) => <td key={n}>{value(param(s.params, n))}</td>)}<td class="why">{s.reason ?? ""}</td></tr>)}</tbody></table></div></Card>;
+      <td>{until[i] === s.to ? <Value of={s.value} /> : ""}</td>{names.map((n) => <td key={n}>{told(n, param(s.params, n))}</td>)}<td class="why">{s.reason ?? ""}</td></tr>)}</tbody></table></div></Card>;
 }

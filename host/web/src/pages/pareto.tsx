@@ -5,7 +5,7 @@ import { flat, leaderOf, repeats, runsOf, toNumber } from "../api";
 import type { Leader, Ranked } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { apart, plural, value } from "../format";
+import { apart, plural, tellers, value } from "../format";
 import { useData } from "../live";
 import { fate } from "../outcome";
 import { wide } from "../plot/axes";
@@ -97,10 +97,11 @@ export function FrontTable({ x, of, metrics, over }: { x: string; of: Ranked[]; 
   const { made } = useSource();
   const space = useSpace(x).data;
   const columns = metrics.map((m) => apart(of.map((r) => r.metrics[m])));
+  const told = tellers(space);
   return <div class="scroll"><table class="figures">
     <thead><tr><th>trial</th><th>state</th>{metrics.map((m) => <th key={m} class="number">{m}</th>)}<th class="number">iteration</th><th>parameters</th></tr></thead>
     <tbody>{of.map((r, row) => <tr key={r.number}><td><a href={href(["x", x, "trials", r.number])}>{r.number}</a></td><td><State state={fate(r)} over={over || made !== undefined} /></td>
       {metrics.map((m, i) => <td key={m} class="number">{columns[i]?.[row]}</td>)}
       <td class="number">{r.iteration}</td>
-      <td>{Object.entries(flat(r.params, space)).map(([k, v]) => `${k}=${value(v)}`).join(" ")}</td></tr>)}</tbody></table></div>;
+      <td>{Object.entries(flat(r.params, space)).map(([k, v]) => `${k}=${told(k, v)}`).join(" ")}</td></tr>)}</tbody></table></div>;
 }

@@ -5,8 +5,7 @@ import type { Detail, Params, Ranked, Result, Space } from "../api";
 import { flat, runsOf, toNumber } from "../api";
 import { useSource } from "../context";
 import type { PageProps } from "../context";
-import { plain, plural, seconds, stateWord, teller, time, value } from "../format";
-import { named } from "../named";
+import { plain, plural, seconds, stateWord, tellers, time } from "../format";
 import { useAsked, useData, useNow } from "../live";
 import { Lines } from "../plot/lines";
 import { useUsual } from "../plot/usual";
@@ -72,8 +71,7 @@ function Told({ text, printed = "" }: { text: string; printed?: string }): JSX.E
 function Parameters({ t, best: bestParams, space }: { t: Detail; best?: Params; space?: Space }): JSX.Element {
   const own = flat(t.params, space), best = bestParams && flat(bestParams, space);
   const names = [...new Set([...Object.keys(own), ...Object.keys(best ?? {})])];
-  const tellers = named(space?.parameters.map((p) => [p.name, teller(p.choices)]) ?? []);
-  const told = (n: string, v: unknown): string => (tellers[n] ?? value)(v);
+  const told = tellers(space);
   return <Card title="Parameters" id="parameters" aside={<Copy text={JSON.stringify(t.params)} label="copy as JSON" />}>
     <table class="figures"><thead><tr><th>name</th><th>value</th>{best ? <th>of the best</th> : null}</tr></thead>
       <tbody>{names.map((n) => <tr key={n}><th scope="row" class={whole(n)}>{n}</th><td title={JSON.stringify(own[n])} class={whole(told(n, own[n]))}>{told(n, own[n])}</td>

@@ -50,19 +50,21 @@ function choices(w: Wanted, list: unknown[], range: [number, number]): Axis {
     ticks: [...known].map(([key, v], i) => ({ at: scale(key) ?? NaN, text: texts[i]!, value: v })) };
 }
 
-// huge is where differences of numbers may be too large for a number; such are counted in a unit on a linear axis.
-const [huge, unit] = [1e300, 1e10];
+// unitOf is what the numbers of an axis are counted in, of which the one farthest from 0 is given: differences of huge
+// ones may be too large for a number, and steps between tiny ones too small for the scale.
+const unitOf = (most: number, log: boolean): number => (most > 1e300 && !log ? 1e10 : most > 0 && most < 1e-280 ? 1e-280 : 1);
 
 function numeric(w: Wanted, all: number[], range: [number, number]): Axis {
   const log = w.log === true && all.every((v) => v > 0) && (w.low === undefined || w.low > 0);
-  const one = !log && [w.low ?? 0, w.high ?? 0].concat(all).some((v) => Math.abs(v) > huge) ? unit : 1;
+  const one = unitOf([w.low ?? 0, w.high ?? 0].concat(all).reduce((most, v) => Math.max(most, Math.abs(v)), 0), log);
   const values = all.map((v) => v / one);
   const [low, high] = spread(values, { ...w, low: w.low && w.low / one, high: w.high && w.high / one }, log);
   const scale = log ? scaleLog([low, high], range) : scaleLinear([low, high], range);
   const reach = beyondAxis * (high - low);
-  const at = (v: number): number => scale(log || !Number.isFinite(v) ? v : Math.max(low - reach, Math.min(high + reach, v / one)));
+  const at = (v: number): number => scale(log || !Number.isFinite(v) ? v / one : Math.max(low - reach, Math.min(high + reach, v / one)));
   const count = Math.max(2, Math.floor(Math.abs(range[1] - range[0]) / (range[1] < range[0] ? 42 : 80))); // a text is wider than high
-  const ticks = some(scale.ticks(count), count, log).map((v) => v * one).filter(Number.isFinite);
+  // several ticks between two neighbours of the tiniest numbers are one and the same
+  const ticks = [...new Set(some(scale.ticks(count), count, log).map((v) => v * one || 0))].filter((v) => Number.isFinite(v) && !(log && v === 0));
   const whole = all.length > 0 && all.every(Number.isInteger) ? ticks.filter(Number.isInteger) : [];
   return { label: w.label + (log ? " (log)" : ""), kind: "number", at: (v) => (typeof v === "number" ? at(v) : NaN),
     invert: (px) => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, scale.invert(px) * one)),
@@ -144,7 +146,7 @@ export function drawAxes(s: Surface, f: Frame, x: Axis, y: Axis): void {
   ctx.lineWidth = 1;
   ctx.textAlign = "center";
   ctx.textBaseline = "top";
-  const across = fitting(x.ticks, f.right - f.left);
+  const across = fitting(x, f.right - f.left, (t) => ctx.measureText(t).width);
   const most = x.kind === "number" ? Infinity : (f.right - f.left) / across.length - 8;
   const texts = distinctly(across.map((t) => t.text), (t) => ctx.measureText(t).width <= most);
   across.forEach((t, i) => {
@@ -171,10 +173,16 @@ export function drawAxes(s: Surface, f: Frame, x: Axis, y: Axis): void {
   ctx.restore();
 }
 
-// fitting leaves out ticks whose texts would overlap.
-function fitting<T>(ticks: T[], room: number): T[] {
-  const step = Math.max(1, Math.ceil((ticks.length * 54) / room));
-  return ticks.filter((_, i) => i % step === 0);
+// narrowest is the least room of a tick below a plot.
+const narrowest = 54;
+
+// fitting leaves out ticks whose texts would overlap: numbers are written whole, and names are shortened.
+function fitting({ ticks, kind }: Axis, room: number, width: (text: string) => number): Axis["ticks"] {
+  const step = Math.max(1, Math.ceil((ticks.length * narrowest) / room));
+  if (kind === "choice") return ticks.filter((_, i) => i % step === 0);
+  const each = Math.max(narrowest, ...ticks.map((t) => width(t.text) + 12));
+  let last = -Infinity;
+  return ticks.filter(({ at }) => Math.abs(at - last) >= each && ((last = at), true));
 }
 
 export function rule(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y2: number): void {

@@ -146,12 +146,18 @@ export function Canvas(p: CanvasProps): JSX.Element {
   const [spot, setSpot] = useState<Spot | null>();
   const held = useRef(false);
   const cut = useRef<Cut[]>([]);
+  const [fault, fail] = useState("");
   // from is where the pointer went down: a click that was a drag picks nothing.
   const from = useRef<[number, number]>([0, 0]);
   useEffect(() => observe(ref.current, setWidth, () => again((n) => n + 1)), []);
   useEffect(() => {
     const frame = requestAnimationFrame(() => {
-      cut.current = paint(ref.current, width, p);
+      try {
+        cut.current = paint(ref.current, width, p);
+        fail("");
+      } catch (e) { // an empty plot would say that there is nothing
+        fail(String(e));
+      }
       follow();
     });
     return () => cancelAnimationFrame(frame);
@@ -209,6 +215,7 @@ export function Canvas(p: CanvasProps): JSX.Element {
   };
   const leave = (): void => go(undefined);
   return <div class="plot">
+    {fault ? <p class="failure" role="alert"><strong>✕</strong> This plot cannot be drawn, which is a fault of this page: {fault}.</p> : null}
     <canvas ref={ref} role="img" aria-label={p.label} style={{ height: `${p.height}px` }} onPointerDown={down}
       onPointerMove={move} onPointerUp={up} onPointerLeave={leave} onClick={click} tabIndex={p.stops ? 0 : undefined}
       aria-description={p.stops ? "arrow keys go from trial to trial, Enter opens one" : undefined} onKeyDown={key} onBlur={leave} />

@@ -23,7 +23,8 @@ export function usual(values: Iterable<unknown>): Usual {
   const [first, last] = [list[0] ?? NaN, list[n - 1] ?? NaN];
   if (n < fewest) return { far: [], total: n };
   const log = first > 0 && last / first > 1000;
-  const at = (v: number): number => (log ? Math.log(v) : v / 2); // halves: the difference of two numbers may be too large
+  const half = Math.max(-first, last) > 1e300 ? 2 : 1; // the difference of two numbers may be too large for one
+  const at = (v: number): number => (log ? Math.log(v) : v / half);
   const [lower, middle, upper] = [0.25, 0.5, 0.75].map((q) => at(list[Math.floor(q * (n - 1))]!)) as [number, number, number];
   const reach = fence * (upper - lower || (log ? Math.LN2 : Math.abs(middle)));
   const from = list.findIndex((v) => at(v) >= lower - reach);

@@ -35,6 +35,7 @@ def test_a_batch_is_a_list(answer: Any) -> None:
 @pytest.mark.parametrize("answer, says", [
     (["a", 0.0], "suggest (test_answers.py:LINE): its point for trial 2: parameter 'x' is 'a'; expected a number"),
     ([0.5, None], "its point for trial 2: parameter 'c' is None; expected a number"),
+    ([10**400, 0.0], "its point for trial 2: parameter 'x' is larger than a number can be"),
     ([0.5, 1.0, "z"], "its point for trial 2: value 3 is 'z'; expected a number"),
     ({"x": 0.5, "c": 1.0}, """parameter 'c' is 1.0; allowed: "a", "b"; a dict has values, a list has the numbers of a point"""),
     ({"x": 7.0}, "suggest (test_answers.py:LINE): its params for trial 2: parameter 'x' is 7.0; allowed: numbers from 0 to 1"),

@@ -74,6 +74,9 @@ def test_a_suggestion_is_recorded_as_it_is(
     ({"x": tune.uniform(0, 1)}, {"x": "a"}, "'a' is no value of x: expected a number"),
     ({"x": tune.uniform(0, 1)}, {"x": math.nan}, "nan is no value of x: expected a number"),
     ({"n": tune.randint(0, 5)}, {"n": 2.5}, "2.5 is no value of n: expected a whole number"),
+    ({"x": tune.uniform(0, 1)}, {"x": 10**400}, "0+ is no value of x: expected a number"),
+    ({"n": tune.randint(0, 5)}, {"n": -(10**400)}, "0+ is no value of n: expected a whole number"),
+    ({"x": tune.uniform(0, 1)}, {"x": 10**5000}, "a whole number of thousands of digits is no value of x"),
     ({"m": MODEL}, {"m": {"kind": "c", "y": 1}}, "is none of the values of the parameter m"),
 ])
 def test_what_the_record_cannot_have_is_refused(space: Dict[str, Any], config: Dict[str, Any], says: str) -> None:

@@ -140,6 +140,7 @@ def test_params() -> None:
     ({"net/optimiser": "sgd"}, "parameter 'net/optimiser' is unknown; nearest: 'net/optimizer'"),
     ({"net/decay": 1}, "parameter 'net/decay' is 1; allowed: false, true, null, {\"a\": [1.5]}"),
     ({"rate": 9}, "parameter 'rate' is 9.0; allowed: integers from 1 to 3"),
+    ({"rate": 10**400}, "parameter 'rate' is larger than a number can be; allowed: integers from 1 to 3"),
     ({"rate": 1.5}, "parameter 'rate' is 1.5; allowed: integers from 1 to 3"),
     ({"rate": "2"}, "parameter 'rate' is '2'; allowed: integers from 1 to 3"),
     ({"rate": True}, "parameter 'rate' is True; allowed: integers from 1 to 3"),

@@ -78,6 +78,8 @@ WRONG: List[Callable[[], Any]] = [
     lambda: tune.choice([]),
     lambda: tune.randn(0, 0),
     lambda: tune.uniform(0, float("inf")),
+    lambda: tune.uniform(0, 10**400),
+    lambda: tune.randn(10**400, 1),
     lambda: tune.lograndint(0, 5),
     lambda: tune.grid_search([]),
     lambda: tune.TuneConfig(mode="best"),

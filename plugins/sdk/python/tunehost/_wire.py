@@ -155,8 +155,10 @@ def _point(space: Space, request: Request, params: Mapping[str, Any]) -> Point:
 def _number(space: Space, request: Request, i: int, x: Any) -> float:
     try:
         return float(x)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError) as e:
         name = f"parameter {space.names[i]!r}" if i < len(space) else f"value {i + 1}"
+        if isinstance(e, OverflowError):
+            raise WrongAnswer(f"its point for trial {request.trial}: {name} is larger than a number can be") from None
         raise WrongAnswer(f"its point for trial {request.trial}: {name} is {x!r}; expected a number, as in a point; "
                           "values, such as choices, are in a dict of params") from None
 

@@ -198,7 +198,10 @@ class Param:
             return float(found)
         if isinstance(value, bool) or not hasattr(value, "__float__"):
             raise ValueError(f"parameter {self.name!r} is {value!r}; allowed: {self.allowed()}")
-        x = float(value)
+        try:
+            x = float(value)
+        except OverflowError:
+            raise ValueError(f"parameter {self.name!r} is larger than a number can be; allowed: {self.allowed()}") from None
         if not self.contains(x):
             raise ValueError(f"parameter {self.name!r} is {x!r}; allowed: {self.allowed()}")
         return x

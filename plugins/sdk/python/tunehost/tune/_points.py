@@ -118,7 +118,7 @@ def _number(node: Parameter, value: Any, inside: bool) -> Any:
     """The value of a number in the record. inside: it must be within the bounds."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(value, (bool, str)) or not math.isfinite(number) or node.cast(number) != number:
         raise TuneError(_refusal(node, value))
@@ -136,18 +136,24 @@ def _bounds(node: Parameter) -> Tuple[float, float]:
     return -math.inf, math.inf
 
 
+def _said(value: Any) -> str:
+    if isinstance(value, int) and value.bit_length() > 10_000:  # Python may refuse to write it
+        return "a whole number of thousands of digits"
+    return f"{value!r:.60}"
+
+
 def _refusal(node: Node, value: Any) -> str:
     path = getattr(node, "path", None)
     name = f" of {'/'.join(path)}" if path else ""
     if isinstance(node, Parameter):
         low, high = _bounds(node)
         what = "a whole number" if node.cast is int else "a number"
-        return f"{value!r:.60} is no value{name}: expected {what}" + (
+        return f"{_said(value)} is no value{name}: expected {what}" + (
             "" if math.isinf(low) or node.form.get("open") else f" from {low:g} to {high:g}"
         )
     if isinstance(node, Constant):
-        return f"{value!r:.60} is not the value{name}, which is the constant {node.value!r:.60} in param_space"
-    return f"{value!r:.60} is no value{name}: it has another form than in param_space"
+        return f"{_said(value)} is not the value{name}, which is the constant {node.value!r:.60} in param_space"
+    return f"{_said(value)} is no value{name}: it has another form than in param_space"
 
 
 def _point(node: Node, value: Any, found: Dict[str, Any]) -> None:

@@ -113,6 +113,8 @@ def _number(value: Any, what: str) -> float:
         raise TypeError(f"{what} is {value!r:.60}: expected a number")
     try:
         number = float(value)
+    except OverflowError:
+        raise ValueError(f"{what} is larger than a number can be: expected a finite number") from None
     except (TypeError, ValueError) as e:
         kind = TypeError if isinstance(e, TypeError) else ValueError
         raise kind(f"{what} is {value!r:.60}: expected a number") from None
