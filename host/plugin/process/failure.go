@@ -84,8 +84,8 @@ func noInterpreter(script string) string {
 	case len(words) == 0:
 		return "the program in its #! line does not exist"
 	case strings.HasSuffix(line, "\r"):
-		return fmt.Sprintf("its lines end as on Windows, so that its #! line names %q: save it with the line ends of Unix",
-			words[len(words)-1]+"\r")
+		return fmt.Sprintf("its lines end as on Windows, so that its #! line names %q: save it with the line ends of "+
+			"Unix", words[len(words)-1]+"\r")
 	}
 	return fmt.Sprintf("the program in its #! line, %s, does not exist", untrusted.Word(words[0]))
 }
