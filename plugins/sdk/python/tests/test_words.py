@@ -75,7 +75,7 @@ TEXTS = [
     ),
     (
         "host/plugin/supervise.go",
-        ["%s failed %d times %s, and is given up; the last time: %v", "within \" + FailureWindow.String()"],
+        ["%s failed %d times %s, and is given up; the last time: %v", "within \" + failureWindow.String()"],
         ['searcher "/d/tune/searcher"', "3", "within 1m0s", 'searcher "/d/tune/searcher" failed in Suggest: KeyError: 1'],
         "the searcher failed 3 times within 1m0s, and is given up; the last time: KeyError: 1",
     ),
