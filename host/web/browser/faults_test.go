@@ -2,7 +2,9 @@ package browser
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -163,11 +165,16 @@ trials: 1
 concurrency: 2
 resources: {cpu: 0}
 `)
-	run := start(t, dir, "run", "x.yaml", "--serve=127.0.0.1:0")
-	p.open(run.url() + "#/x/falls")
+	if err := os.Mkdir(filepath.Join(dir, "results"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	start(t, dir, "run", "x.yaml")
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0") // it stays when the run has ended
+	p.open(server.url() + "#/x/falls")
 	p.shows("#best-value", "0.9")
 	p.shows("#counted", "The last value of each trial counts")
 	p.shows("#counts", "1 terminated")
+	ends(t, dir, "results/falls")
 	write(t, dir, "worse", "")
 	p.shows("#best-value", "0.8")
 	p.shows("#fell", "It was 0.9, by trial 1, which has reported 0.8 since: the last value of a trial counts.")
@@ -187,6 +194,7 @@ resources: {cpu: 0}
 	p.view("#/x/falls")
 	p.shows("#best-value", "0.7")
 	p.shows("#fell", "It was 0.8, by trial 1, which was started again from the beginning")
+	write(t, dir, "enough", "")
 	p.clean()
 }
 
