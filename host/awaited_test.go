@@ -52,14 +52,7 @@ func TestInterruptedWhileItSaves(t *testing.T) {
 		"space: {x: {uniform: [0, 1]}}\n", slow)
 	o.Verbose, o.Clock = 1, impatient{once: &sync.Once{}}
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan Ended, 1)
-	go func() {
-		ended, err := run(ctx, o)
-		if err != nil {
-			t.Error(err)
-		}
-		done <- ended
-	}()
+	done := begin(t, ctx, o)
 	<-reported
 	cancel()
 	seen.Await(t, "the host waits for its trials: trial 0 (")

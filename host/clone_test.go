@@ -66,14 +66,7 @@ func TestClone(t *testing.T) {
 		"w: {uniform: [0, 1], when: 'y > 2.0'}}\ncheckpoint: {every: 1}\n",
 		trainable)
 	o.Resources = "(cpu=1)"
-	done := make(chan Ended, 1)
-	go func() {
-		ended, err := run(t.Context(), o)
-		if err != nil {
-			t.Error(err)
-		}
-		done <- ended
-	}()
+	done := begin(t, t.Context(), o)
 	<-g.reached
 	dir, err := storage.At(filepath.Join(o.Storage, "test"))
 	if err != nil {

@@ -55,14 +55,7 @@ func setAsideEarly(t *testing.T, pause bool) {
 	o.OnStart = func(r Running) { running <- r }
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	done := make(chan Ended, 1)
-	go func() {
-		ended, err := run(ctx, o)
-		if err != nil {
-			t.Error(err)
-		}
-		done <- ended
-	}()
+	done := begin(t, ctx, o)
 	<-training
 	if r := <-running; pause {
 		if _, err := r.Steer.Do(steer.Pause{Trial: "0"}); err != nil {
@@ -75,7 +68,7 @@ func setAsideEarly(t *testing.T, pause bool) {
 	} else {
 		interrupt()
 		<-done
-		go func() { done <- finish(t, o) }()
+		done = begin(t, t.Context(), o)
 	}
 	ended := <-done
 	attempts, saved := 0, uint64(0)

@@ -52,6 +52,20 @@ func finish(t *testing.T, o Options) Ended {
 	return ended
 }
 
+// begin runs an experiment in the background, and sends how it ended.
+func begin(t *testing.T, ctx context.Context, o Options) <-chan Ended {
+	t.Helper()
+	done := make(chan Ended, 1)
+	go func() {
+		ended, err := run(ctx, o)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- ended
+	}()
+	return done
+}
+
 // refused runs an experiment that must not begin, and returns its error's text.
 func refused(t *testing.T, o Options) string {
 	t.Helper()

@@ -63,14 +63,7 @@ func TestSetWhileItRuns(t *testing.T) {
 	o, seen, g := halted(t)
 	running := make(chan Running, 1)
 	o.OnStart = func(r Running) { running <- r }
-	done := make(chan Ended, 1)
-	go func() {
-		ended, err := run(t.Context(), o)
-		if err != nil {
-			t.Error(err)
-		}
-		done <- ended
-	}()
+	done := begin(t, t.Context(), o)
 	<-g.reached
 	open := sync.OnceFunc(func() { close(g.open) })
 	defer open()
@@ -115,14 +108,7 @@ func TestSetTrialsBesidesAdded(t *testing.T) {
 	o, _, g := halted(t)
 	running := make(chan Running, 1)
 	o.OnStart = func(r Running) { running <- r }
-	done := make(chan Ended, 1)
-	go func() {
-		ended, err := run(t.Context(), o)
-		if err != nil {
-			t.Error(err)
-		}
-		done <- ended
-	}()
+	done := begin(t, t.Context(), o)
 	<-g.reached
 	open := sync.OnceFunc(func() { close(g.open) })
 	defer open()

@@ -69,8 +69,8 @@ func (d Dir) Retake(trialDir string, id uint32, m *Manifest, from string, reboot
 // ErrUnfinished says that a checkpoint was asked for, and that its trainable had not finished it.
 var ErrUnfinished = errors.New("the trainable had not finished it")
 
-// RemoveUnfinished removes what is left of a checkpoint that Retake could not complete. Folders with anything else in
-// them belong to somebody else (B-155).
+// RemoveUnfinished removes what is left of a checkpoint that could not be saved, or that Retake could not complete.
+// Folders with anything else in them belong to somebody else (B-155).
 func (d Dir) RemoveUnfinished(trialDir string, id uint32) error {
 	var errs []error
 	for _, dir := range []string{staging(trialDir, id), kept(trialDir, id)} {
