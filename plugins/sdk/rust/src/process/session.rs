@@ -386,6 +386,7 @@ impl Carrier for Attempt<'_> {
 mod tests {
     use super::*;
     use crate::wire::Writer;
+    use std::sync::Barrier;
 
     /// Reports for ever, and remembers how it was stopped.
     #[derive(Default)]
@@ -402,16 +403,17 @@ mod tests {
         }
     }
 
-    /// Runs ahead by a result, waits, and remembers what it is told then.
+    /// Runs ahead by a result, waits for the test twice, and remembers what it is told then.
     struct Ahead {
-        go: Mutex<std::sync::mpsc::Receiver<()>>,
+        met: Barrier,
         told: Mutex<Vec<Option<Halt>>>,
     }
 
     impl Trainable for Ahead {
         fn train(&self, run: &mut Run) -> Result<()> {
             run.report(Report::new(&[("loss", 1.0)]))?;
-            lock(&self.go).recv()?;
+            self.met.wait();
+            self.met.wait();
             let told = vec![run.stopped(), run.report(Report::new(&[("loss", 2.0)])).err()];
             *lock(&self.told) = told;
             Ok(())
@@ -521,8 +523,7 @@ mod tests {
     // B-080
     #[test]
     fn a_stop_of_which_the_record_is_unknown_is_no_answer_after_a_kill() {
-        let (go, wait) = std::sync::mpsc::channel();
-        let trainable = Arc::new(Ahead { go: Mutex::new(wait), told: Mutex::default() });
+        let trainable = Arc::new(Ahead { met: Barrier::new(2), told: Mutex::default() });
         let (out, mut said) = mpsc::channel(10);
         let session = Session::new(trainable.clone(), out);
         let ahead = |w: &mut Writer| {
@@ -532,9 +533,10 @@ mod tests {
         session.order(&command(1, |w| w.nested(3, ahead))).unwrap();
         assert!(matches!(next(&mut said), Said::Started { .. }));
         assert!(matches!(next(&mut said), Said::Result(_)));
+        trainable.met.wait(); // the first report has returned: the kill is no answer to it
         session.order(&command(4, |w| w.flag(6, true))).unwrap();
         session.order(&command(5, |_| {})).unwrap();
-        go.send(()).unwrap();
+        trainable.met.wait();
         assert!(matches!(next(&mut said), Said::Ended { error, .. } if error.is_empty()));
         assert_eq!(*lock(&trainable.told), [Some(Halt::Killed); 2]);
     }
