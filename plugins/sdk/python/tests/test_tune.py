@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, cast
 
 import pytest
 
-from tunehost import _binary, tune
+from tunehost import _binary, _forms, tune
 from tunehost.tune import _encode, _payload, cluster, experiment, schedulers, search, stopper
 from tunehost.tune.search import _methods
 
@@ -143,6 +143,25 @@ def test_values_come_back_as_they_were() -> None:
         "s": 5.0,
     }
     assert type(config["f"]) is float and type(config["l"][0]) is int and type(config["same"]) is float
+
+
+@pytest.mark.parametrize(
+    "value, says",
+    [
+        ({"loguniform": [1e-4, 1.0]}, "tune.loguniform(0.0001, 1.0)"),
+        ({"grid": [1, 2]}, "tune.grid_search([1, 2])"),
+        ({"int": [1, 9]}, "tune.randint(low, high + 1)"),
+        ({"uniform": 0}, ""),
+        ({"a": {"choice": ["x"], "b": 1}, "c": [], "d": {}}, ""),
+        ({"a": [{"int": [0, 1]}], "sample": "x"}, ""),
+    ],
+)
+def test_constants_that_look_like_parameters_of_a_file_stay_constants(value: Any, says: str, capsys: Any) -> None:
+    encoded = _encode.encode({"lr": value, "n": tune.randint(1, 9)})
+    assert all(name not in _forms.FORMS for name in encoded.space["lr"])
+    assert _encode.decode(encoded.plan, {"n": 3}) == {"lr": value, "n": 3}
+    said = capsys.readouterr().err
+    assert ("lr is a constant" in said and said.endswith(f"a parameter is {says}\n")) if says else not said
 
 
 def test_groups_have_attributes_in_a_spec() -> None:

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
-from .._forms import FORMS
+from .._forms import FORMS, form_of, has_form
 from .._view import SUGGESTION
 from ._native import native
 from .error import TuneError, Unsupported
@@ -172,7 +172,7 @@ class _How(NamedTuple):
 def encode(param_space: Mapping[str, Any], scalars: bool = True) -> Encoded:
     """Translates a param_space. TuneError says which parameter cannot be translated. scalars=False: those of numpy are
     objects like any other, which the record has as texts. Experiments of earlier releases have them so."""
-    _check_called(param_space, ())
+    _check_meant(param_space, ())
     space: Dict[str, Any] = {}
     members = _members(param_space, (), space, _How(True, native if scalars else _unchanged))
     return Encoded(space, Group(members))
@@ -363,22 +363,31 @@ def _node(value: Any, path: Path, space: Dict[str, Any], how: _How) -> Node:
         written = how.written(value)
         if not plain(written):
             return Constant(value)
+        if isinstance(value, dict) and has_form(written):  # the host would see a parameter: other names hide it
+            inner: Dict[str, Any] = {}
+            space[name] = inner
+            return Group(_members(value, path, inner, how))
         space[name] = {"value": written} if isinstance(written, (dict, list)) else written
         return Constant(value, path)
-    inner: Dict[str, Any] = {}
-    space[name] = inner
+    inner = space[name] = {}
     if isinstance(value, dict):
         return Group(_members(value, path, inner, how))
     return Listed(type(value), [_node(v, (*path, str(i)), inner, how) for i, v in enumerate(value)])
 
 
-def _check_called(value: Any, path: Path) -> None:
+def _check_meant(value: Any, path: Path) -> None:
     """Finds functions that make a domain, and were not called. Other functions are constants, which the trainable gets as
-    they are; a lambda is hardly meant so."""
+    they are; a lambda is hardly meant so, nor is a parameter as an experiment file has it."""
+    where = "/".join(path)
     if type(value) is dict:
         for key, member in value.items():
-            _check_called(member, (*path, str(key)))
-    where = "/".join(path)
+            _check_meant(member, (*path, str(key)))
+        meant = _meant(value)
+        if meant:
+            print(
+                f"tunehost: param_space: {where} is a constant, a dict, which the trainable gets as it is; a parameter is {meant}",
+                file=sys.stderr,
+            )
     if getattr(value, "__module__", "") == Domain.__module__ and inspect.isfunction(value):
         raise TuneError(f"param_space: {where} is the function tune.{value.__name__}: call it, as in {_example(value)}")
     if inspect.isfunction(value) and value.__name__ == "<lambda>":
@@ -387,6 +396,21 @@ def _check_called(value: Any, path: Path) -> None:
             "around one that computes the value",
             file=sys.stderr,
         )
+
+
+_FUNCTIONS = {"choice": "choice", "ordinal": "choice", "grid": "grid_search", "uniform": "uniform", "loguniform": "loguniform"}
+
+
+def _meant(value: Dict[Any, Any]) -> str:
+    """What a dict with a parameter as in an experiment file would be here; "" if it is none."""
+    form = form_of(value)
+    if form is None or len(value) > 1 or not isinstance(value[form], list):
+        return ""
+    if form in ("choice", "ordinal", "grid"):
+        return f"tune.{_FUNCTIONS[form]}({value[form]!r:.60})"
+    if form in _FUNCTIONS and len(value[form]) == 2:
+        return f"tune.{_FUNCTIONS[form]}({value[form][0]!r:.30}, {value[form][1]!r:.30})"
+    return "tune.randint(low, high + 1)" if form == "int" else ""
 
 
 def _example(function: Callable[..., Any]) -> str:
