@@ -113,7 +113,7 @@ func (c *clues) stdout(line []byte, p *printed, err error) {
 		c.unreadable(line, err)
 	case p != nil && p.wrong.name != "":
 		if c.count(wrongs) {
-			c.set(wrongs, "it printed %s as %s; print a number", p.wrong.name, kindOf(p.wrong.value))
+			c.set(wrongs, "%s", p.noNumber())
 		}
 	case p != nil && len(p.Metrics) > 0:
 		if c.count(sure) {
@@ -127,8 +127,51 @@ func (c *clues) stdout(line []byte, p *printed, err error) {
 // unreadable handles a line that is almost JSON.
 func (c *clues) unreadable(line []byte, err error) {
 	if r := c.rankOf(line); c.count(r) {
-		c.set(r, "a line of stdout looked like JSON, but %s: %s", whyNotJSON(line, err), snippet(line))
+		c.set(r, "%s: %s", almostJSON(line, err), snippet(line))
 	}
+}
+
+func almostJSON(line []byte, err error) string {
+	return "a line of stdout looked like JSON, but " + whyNotJSON(line, err)
+}
+
+// missed returns why a line is no result that begins like one with an objective; "": it is another line.
+func (c *clues) missed(line []byte, p *printed, err error) string {
+	line = bytes.TrimSpace(line)
+	switch {
+	case p != nil && p.wrong.name != "":
+		return p.noNumber()
+	case c.patterns || p != nil || !c.objectiveIsKey(line):
+		return ""
+	case err != nil:
+		return almostJSON(line, err)
+	case line[0] == '{' && bytes.IndexByte(line, '}') < 0:
+		return "a line of stdout begins an object and does not end it, and a result must be on one line"
+	case line[0] == '{' || line[0] == '[':
+		return notAlone(line, bytes.IndexByte(line, '{'))
+	}
+	return ""
+}
+
+// objectiveIsKey reports whether a line has an objective where JSON, or what is almost JSON, has a key.
+func (c *clues) objectiveIsKey(line []byte) bool {
+	for _, o := range c.objectives {
+		before, after, found := bytes.Cut(line, []byte(o))
+		for ; found; before, after, found = bytes.Cut(after, []byte(o)) {
+			if isKey(before, after) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isKey reports whether a word is a key by what is before and after it, with any quotes.
+func isKey(before, after []byte) bool {
+	const around = " \t\"'"
+	before, after = bytes.TrimRight(before, around), bytes.TrimLeft(after, around)
+	first := bytes.HasSuffix(before, []byte("{")) || bytes.HasSuffix(before, []byte(","))
+	return first && bytes.HasPrefix(after, []byte(":"))
 }
 
 // rankOf ranks a line that is almost JSON by whether it has the objective.
@@ -274,18 +317,27 @@ func ofPlace(line []byte, name, end int) bool {
 
 // embedded handles JSON with other text around it, and JSON over several lines.
 func (c *clues) embedded(line []byte, at int) {
+	if text := notAlone(line, at); text != "" {
+		c.add(c.rankOf(line), text, line)
+		return
+	}
+	open := at == 0 && bytes.IndexByte(line, '}') < 0 && (len(line) == 1 || bytes.IndexByte(line, '"') > 0)
+	if open && c.count(sure) {
+		c.set(sure, "it printed JSON over several lines, and each result must be on one line (in Python "+
+			"json.dumps without indent)")
+	}
+}
+
+// notAlone returns what is around an object that begins at this place of a line; "": nothing, or it is none.
+func notAlone(line []byte, at int) string {
 	end := bytes.LastIndexByte(line, '}')
 	switch {
 	case line[0] == '[' && json.Valid(line):
-		c.add(c.rankOf(line), "a line of stdout is a JSON list, and must be an object alone, without [ ]", line)
+		return "a line of stdout is a JSON list, and must be an object alone, without [ ]"
 	case end > at && json.Valid(line[at:end+1]):
-		c.add(c.rankOf(line), "a line of stdout has JSON with other text around it, and must be the object alone", line)
-	case at == 0 && end < 0 && (len(line) == 1 || bytes.IndexByte(line, '"') > 0):
-		if c.count(sure) {
-			c.set(sure, "it printed JSON over several lines, and each result must be on one line (in Python "+
-				"json.dumps without indent)")
-		}
+		return "a line of stdout has JSON with other text around it, and must be the object alone"
 	}
+	return ""
 }
 
 // Common mistakes in writing JSON.

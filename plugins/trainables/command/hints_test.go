@@ -57,6 +57,39 @@ func TestHints(t *testing.T) {
 	}
 }
 
+// A line after the first result that is meant as one and is none is a mistake, too: a program that diverges may print
+// nan. What else a program prints is not.
+func TestHintsAfterAResult(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"accuracy": nan}`:                "write NaN",
+		`{"accuracy": inf, "x": 1}`:        "write NaN",
+		`{"x": 1, "accuracy": NAN}`:        "column",
+		`{'x': 1, 'accuracy': 3}`:          "single quotes",
+		`{accuracy: 3}`:                    "names have no quotes",
+		`{"accuracy": 5`:                   "does not end it",
+		`{"accuracy": 08}`:                 "looked like JSON",
+		`{"accuracy": 4,}`:                 "comma before a closing brace",
+		`[{"accuracy": 9}]`:                "is a JSON list",
+		`{"accuracy": 6} trailing`:         "other text around it",
+		`{"accuracy": null}`:               "it printed accuracy as null",
+		`{"accuracy": "1"}`:                `it printed accuracy as the text "1"`,
+		`{"x": 1}`:                         "",
+		`{x: 1, y: "accuracy"}`:            "",
+		`{'inaccuracy': 1}`:                "",
+		`INFO: {"accuracy": 0.9}`:          "",
+		`accuracy 0.9`:                     "",
+		`{"config": {"accuracy_of": nan}}`: "",
+	} {
+		run := newRun(t)
+		o := sh(`echo '{"accuracy": 1}'; printf '%s\n%s\n' "$line" "$line"`)
+		o["env"] = map[string]string{"line": line}
+		mustTrain(t, o, run)
+		if got := run.hinted(); !strings.Contains(got, want) || (want == "") != (got == "") || len(run.hints) > 1 {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
 // A metric that comes after its objective is of no result at the end.
 func TestHintAtLateMetrics(t *testing.T) {
 	o := sh("echo loss 1; echo accuracy 2")

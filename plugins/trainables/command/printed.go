@@ -27,6 +27,11 @@ type wrong struct {
 	value any
 }
 
+// noNumber says which objective is not a number.
+func (p *printed) noNumber() string {
+	return fmt.Sprintf("it printed %s as %s; print a number", p.wrong.name, kindOf(p.wrong.value))
+}
+
 // A reader parses lines of one attempt's stdout.
 type reader struct {
 	objectives []string

@@ -126,13 +126,24 @@ func (r *results) printed(line []byte) {
 		r.notResult(line, err)
 	}
 	if p == nil || !p.objective {
-		if !r.any() { // otherwise nobody needs the clue
-			r.clues.stdout(line, p, err)
-			r.hintMidway()
-		}
+		r.noResult(line, p, err)
 		return
 	}
 	r.printedResult(p)
+}
+
+// noResult looks for what the user may have done wrong in a line that is no result. A program that has printed results
+// and diverges may print nan, which JSON does not have.
+func (r *results) noResult(line []byte, p *printed, err error) {
+	switch {
+	case !r.any():
+		r.clues.stdout(line, p, err)
+		r.hintMidway()
+	case r.way.Load() == byPrinting && (err == nil || errors.Is(err, channel.ErrNotJSON)):
+		if why := r.clues.missed(line, p, err); why != "" {
+			r.hint("missed", "a result is lost: %s: %s", why, snippet(bytes.TrimSpace(line)))
+		}
+	}
 }
 
 // printedAll deals with what is left when the output has ended.
