@@ -64,8 +64,9 @@ type Saver interface {
 // Fetcher copies checkpoints to the trials that continue from them.
 type Fetcher interface {
 	// Fetch copies a complete checkpoint to a path at the trial's place. The trial may change
-	// the copy. A *storage.DamagedError says that the checkpoint's files have changed.
-	Fetch(at exec.Place, checkpoint, path string) error
+	// the copy. A *storage.DamagedError says that the checkpoint's files have changed. The copy is given up when s
+	// is; nil: it is not.
+	Fetch(at exec.Place, checkpoint, path string, s *storage.Saving) error
 	// Discard removes the copy.
 	Discard(at exec.Place, path string) error
 }
@@ -121,13 +122,13 @@ func (f SharedFiles) Commit(x Item, m storage.Manifest) (bytes int64, err error)
 }
 
 // Fetch implements Fetcher.
-func (f SharedFiles) Fetch(_ exec.Place, checkpoint, path string) error {
+func (f SharedFiles) Fetch(_ exec.Place, checkpoint, path string, s *storage.Saving) error {
 	if f.Bring != nil {
 		if err := f.Bring(checkpoint); err != nil {
 			return err
 		}
 	}
-	return storage.Restore(checkpoint, path)
+	return s.Restore(checkpoint, path)
 }
 
 // Discard implements Fetcher.
