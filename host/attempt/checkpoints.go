@@ -1,6 +1,8 @@
 package attempt
 
 import (
+	"context"
+
 	"github.com/tunehost/tunehost/host/exec"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
@@ -86,7 +88,7 @@ type Item struct {
 type SharedFiles struct {
 	Storage storage.Dir
 	// Bring fetches those files of a checkpoint that are only in the experiment's storage; nil: there is no storage.
-	Bring func(checkpoint string) error
+	Bring func(ctx context.Context, checkpoint string) error
 }
 
 // Prepare implements Placer: the trial's directory is the host's, which is there.
@@ -124,7 +126,7 @@ func (f SharedFiles) Commit(x Item, m storage.Manifest) (bytes int64, err error)
 // Fetch implements Fetcher.
 func (f SharedFiles) Fetch(_ exec.Place, checkpoint, path string, s *storage.Saving) error {
 	if f.Bring != nil {
-		if err := f.Bring(checkpoint); err != nil {
+		if err := f.Bring(s.Context(), checkpoint); err != nil {
 			return err
 		}
 	}

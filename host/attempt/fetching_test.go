@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"context"
 	"testing"
 
 	"github.com/tunehost/tunehost/core"
@@ -16,7 +17,7 @@ type endlessCopies struct {
 	begun chan struct{}
 }
 
-func (f endlessCopies) Fetch(_ exec.Place, _, _ string, s *storage.Saving) error {
+func (f *endlessCopies) Fetch(_ exec.Place, _, _ string, s *storage.Saving) error {
 	over := make(chan struct{})
 	defer s.AtEnd(func() { close(over) })()
 	f.begun <- struct{}{}
@@ -28,21 +29,28 @@ func (f endlessCopies) Fetch(_ exec.Place, _, _ string, s *storage.Saving) error
 // was to continue from.
 func TestStopDuringTheCopy(t *testing.T) {
 	t.Run("stop", func(t *testing.T) {
-		x := copyingFor(t)
+		x := copyingFor(t, func(c *endlessCopies) Checkpoints { return c })
 		x.Put(Work{Action: core.StopAttempt{Trial: 1, Attempt: 1}})
 		x.Flush()
 		x.saving.Wait()
 	})
-	t.Run("the host ends", func(t *testing.T) { copyingFor(t) }) // it is closed, and that waits for copies
+	t.Run("the host ends", func(t *testing.T) { // it is closed, and that waits for copies
+		copyingFor(t, func(c *endlessCopies) Checkpoints { return c })
+		copyingFor(t, func(c *endlessCopies) Checkpoints { return c.SharedFiles })
+	})
 }
 
-// copyingFor starts a trial whose checkpoint is being copied.
-func copyingFor(t *testing.T) *Driver {
+// copyingFor starts a trial whose checkpoint is being copied, or brought from a storage.
+func copyingFor(t *testing.T, files func(*endlessCopies) Checkpoints) *Driver {
 	t.Helper()
-	copies := endlessCopies{begun: make(chan struct{})}
+	copies := &endlessCopies{begun: make(chan struct{})}
 	x, _ := trains(t, clock.System{}, func(o *Options) {
-		copies.SharedFiles = SharedFiles{Storage: o.Storage}
-		o.Checkpoints = copies
+		copies.SharedFiles = SharedFiles{Storage: o.Storage, Bring: func(ctx context.Context, _ string) error {
+			copies.begun <- struct{}{}
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}}
+		o.Checkpoints = files(copies)
 	})
 	dir, from := x.Storage.Trial("1"), core.CheckpointRef{Trial: 1, ID: 1, Attempt: 1, Iteration: 1}
 	if _, err := storage.Stage(dir, 1); err != nil {

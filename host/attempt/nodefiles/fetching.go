@@ -69,7 +69,7 @@ func (f *Files) fetchOnce(s link.Session, c *copying) error {
 			return err
 		}
 	}
-	if err := f.bring(c.checkpoint); err != nil {
+	if err := f.bring(c.saving.Context(), c.checkpoint); err != nil {
 		return err
 	}
 	f.warnLarge(c.manifest.Size())
