@@ -57,6 +57,21 @@ func TestHints(t *testing.T) {
 	}
 }
 
+// A result that is lost is named also if there were others before it.
+func TestHintAtTextBehindAResult(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"accuracy": 0.9} so far`:    "other text follows it, and it must be the object alone",
+		`{"accuracy": 0.9} {x`:        "other text follows it",
+		`best: {"accuracy": 0.9} yet`: "", `{"loss": 0.9} so far`: "", `{accuracy} is 0.9`: "", `{`: "",
+	} {
+		run := newRun(t)
+		mustTrain(t, sh(`echo '{"accuracy": 0.5}'; echo '`+line+`'; echo '{"accuracy": 0.6}'`), run)
+		if got := strings.Join(run.hints, " | "); !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
 // A metric that comes after its objective is of no result at the end.
 func TestHintAtLateMetrics(t *testing.T) {
 	o := sh("echo loss 1; echo accuracy 2")

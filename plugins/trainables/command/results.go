@@ -125,14 +125,26 @@ func (r *results) printed(line []byte) {
 	if err != nil {
 		r.notResult(line, err)
 	}
-	if p == nil || !p.objective {
-		if !r.any() { // otherwise nobody needs the clue
-			r.clues.stdout(line, p, err)
-			r.hintMidway()
-		}
-		return
+	switch {
+	case p != nil && p.objective:
+		r.printedResult(p)
+	case !r.any(): // otherwise nobody needs the clue
+		r.clues.stdout(line, p, err)
+		r.hintMidway()
+	case p == nil && err == nil && r.way.Load() == byPrinting:
+		r.trailing(line)
 	}
-	r.printedResult(p)
+}
+
+// trailing tells the user about a result that is lost, because other text follows it in its line.
+func (r *results) trailing(line []byte) {
+	line = bytes.TrimSpace(line)
+	end := bytes.LastIndexByte(line, '}')
+	if r.reader.patterns == nil && end > 0 && line[0] == '{' && r.clues.rankOf(line) == wrongs &&
+		json.Valid(line[:end+1]) {
+		r.hint("trailing", "a line of stdout is not a result, because other text follows it, and it must be the object "+
+			"alone: %s", snippet(line))
+	}
 }
 
 // printedAll deals with what is left when the output has ended.
