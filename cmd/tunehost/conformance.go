@@ -116,7 +116,8 @@ func noCheck(only string, kinds []sdk.Kind) error {
 	switch {
 	case hint != "":
 	case slices.Contains(sdk.Kinds(), sdk.Kind(kind)) && !slices.Contains(kinds, sdk.Kind(kind)):
-		hint = fmt.Sprintf(" for this plugin: it is a %s, and %s are checks of a %s", kinds[0], only, kind)
+		hint = fmt.Sprintf(" for this plugin: it is %s, and %s are checks of %s", kinds[0].WithArticle(), only,
+			sdk.Kind(kind).WithArticle())
 	default:
 		hint = "; `tunehost conformance --list` lists them"
 	}
@@ -230,7 +231,8 @@ func (a *app) conformance(ctx context.Context, f conformanceFlags, arg string) e
 // not have.
 func (f *conformanceFlags) fits(ctx context.Context, s starter) error {
 	if f.params != "" && s.kind != sdk.KindTrainable {
-		return usage("conformance: --params is for trainables, and %s is a %s; leave it out", s.name, s.kind)
+		return usage("conformance: --params is for trainables, and %s is %s; leave it out", s.name,
+			s.kind.WithArticle())
 	}
 	if f.options == "" {
 		return nil

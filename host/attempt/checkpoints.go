@@ -1,6 +1,8 @@
 package attempt
 
 import (
+	"context"
+
 	"github.com/tunehost/tunehost/host/exec"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
@@ -64,8 +66,9 @@ type Saver interface {
 // Fetcher copies checkpoints to the trials that continue from them.
 type Fetcher interface {
 	// Fetch copies a complete checkpoint to a path at the trial's place. The trial may change
-	// the copy. A *storage.DamagedError says that the checkpoint's files have changed.
-	Fetch(at exec.Place, checkpoint, path string) error
+	// the copy. A *storage.DamagedError says that the checkpoint's files have changed. The copy is given up when s
+	// is; nil: it is not.
+	Fetch(at exec.Place, checkpoint, path string, s *storage.Saving) error
 	// Discard removes the copy.
 	Discard(at exec.Place, path string) error
 }
@@ -85,7 +88,7 @@ type Item struct {
 type SharedFiles struct {
 	Storage storage.Dir
 	// Bring fetches those files of a checkpoint that are only in the experiment's storage; nil: there is no storage.
-	Bring func(checkpoint string) error
+	Bring func(ctx context.Context, checkpoint string) error
 }
 
 // Prepare implements Placer: the trial's directory is the host's, which is there.
@@ -121,13 +124,13 @@ func (f SharedFiles) Commit(x Item, m storage.Manifest) (bytes int64, err error)
 }
 
 // Fetch implements Fetcher.
-func (f SharedFiles) Fetch(_ exec.Place, checkpoint, path string) error {
+func (f SharedFiles) Fetch(_ exec.Place, checkpoint, path string, s *storage.Saving) error {
 	if f.Bring != nil {
-		if err := f.Bring(checkpoint); err != nil {
+		if err := f.Bring(s.Context(), checkpoint); err != nil {
 			return err
 		}
 	}
-	return storage.Restore(checkpoint, path)
+	return s.Restore(checkpoint, path)
 }
 
 // Discard implements Fetcher.

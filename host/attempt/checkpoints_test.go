@@ -58,9 +58,9 @@ func (f *faraway) Commit(x Item, m storage.Manifest) (int64, error) {
 	return f.SharedFiles.Commit(x, m)
 }
 
-func (f *faraway) Fetch(at exec.Place, checkpoint, path string) error {
+func (f *faraway) Fetch(at exec.Place, checkpoint, path string, s *storage.Saving) error {
 	f.note("fetch", at)
-	return f.SharedFiles.Fetch(at, checkpoint, filepath.Join(f.files, filepath.Base(path)))
+	return f.SharedFiles.Fetch(at, checkpoint, filepath.Join(f.files, filepath.Base(path)), s)
 }
 
 func (f *faraway) Discard(at exec.Place, path string) error {

@@ -161,7 +161,7 @@ type run struct {
 	worker *worker // nil until its process has started
 	// restart starts a fresh process for it.
 	restart func()
-	// cancelStart cancels the start of its process; nil: none is being started.
+	// cancelStart cancels the copy of its checkpoint, or the start of its process; nil: there is none.
 	cancelStart context.CancelFunc
 	start       *sdk.Trial
 	place       exec.Place

@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -11,7 +12,7 @@ import (
 
 // fetch copies the checkpoint that the run continues from. The run cannot change the
 // checkpoint itself, and damage is found before it is loaded.
-func (t *Driver) fetch(r *run) error {
+func (t *Driver) fetch(r *run, s *storage.Saving) error {
 	if r.from.ID == 0 {
 		return nil
 	}
@@ -21,7 +22,24 @@ func (t *Driver) fetch(r *run) error {
 	if err := storage.CheckRecorded(r.checkpoint, r.from); err != nil {
 		return err
 	}
-	return t.Checkpoints.Fetch(r.place, r.checkpoint, r.start.Restore)
+	return t.Checkpoints.Fetch(r.place, r.checkpoint, r.start.Restore, s)
+}
+
+// fetching returns what ends a run's copy of a checkpoint when the run is told to stop, or when the host ends: the copy
+// is of no use then, and a large one takes long. over is called after the copy.
+func (t *Driver) fetching(r *run) (s *storage.Saving, over func()) {
+	until, end := context.WithCancelCause(context.Background())
+	t.mu.Lock()
+	r.cancelStart = func() { end(errStopped) }
+	t.mu.Unlock()
+	go func() {
+		select {
+		case <-t.ending:
+			end(errStopped)
+		case <-until.Done():
+		}
+	}()
+	return storage.NewSaving(until), func() { end(nil) }
 }
 
 // makeWay keeps what somebody has put where the copy goes.

@@ -60,6 +60,8 @@ func placeOf(a core.StartAttempt, x *sdk.Trial) exec.Place {
 // It waits until there is room or the run is stopped.
 func (t *Driver) prepareDir(r *run, params []byte) {
 	t.makeWay(r)
+	s, over := t.fetching(r)
+	defer over()
 	err := t.whenRoom(func() error {
 		if t.canceled(r) {
 			return errStopped
@@ -70,7 +72,7 @@ func (t *Driver) prepareDir(r *run, params []byte) {
 		if err := t.Checkpoints.Prepare(r.place, r.start); err != nil {
 			return err
 		}
-		return t.fetch(r)
+		return t.fetch(r, s)
 	})
 	t.dirDone(r, err)
 	t.send()

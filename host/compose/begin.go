@@ -145,7 +145,7 @@ func (s *Session) first() *startup.Host {
 func (s *Session) start(events []core.Event) {
 	how := s.how
 	o := drivers.Options{Setup: s.Setup, Plugins: s.Plugins, Views: s.Views, Inbox: s.inbox,
-		Suggestions: how.Suggestions, Decisions: how.Decisions, Points: how.Points}
+		Suggestions: how.Suggestions, Decisions: how.Decisions, Points: how.Points, Known: s.recovery.Known}
 	s.Drivers = drivers.New(o)
 	running := func() time.Duration { return s.engine.Running() }
 	s.Views.Show(running)

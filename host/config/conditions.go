@@ -87,6 +87,11 @@ func (b *builder) constraints() {
 	b.e.DrawsAgain = b.reading >= drawReading && b.e.drawsConstraints()
 }
 
+// draws reports whether computed parameters are random.
+func (e *Experiment) draws() bool {
+	return slices.ContainsFunc(e.Derived, func(d Derived) bool { return d.Program != nil && d.Program.Random() })
+}
+
 // drawsConstraints reports whether a constraint depends on a random number.
 func (e *Experiment) drawsConstraints() bool {
 	random := map[string]bool{}

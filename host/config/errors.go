@@ -77,11 +77,11 @@ func hasPlace(err error) bool {
 // Fault is the error of a point: one with a place of its own, such as that of a computed parameter, says which point it
 // is about.
 func (p *Point) Fault(err error) error {
-	if err != nil && hasPlace(err) {
-		return fmt.Errorf("%w (the point is at %s)", err, p.Pos)
-	}
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case hasPlace(err):
+		return fmt.Errorf("%w (the point is at %s)", err, p.Pos)
 	}
 	return &placed{p.Pos, err}
 }

@@ -75,6 +75,10 @@ type SearchSpace struct {
 	// DrawsAgain: constraints depend on the random numbers of computed parameters, and each try of a point has new
 	// ones, see [Experiment.SeedOf]. In records from before, all tries have the same.
 	DrawsAgain bool
+	// KeepsDraws: computed parameters are random, and a trial to which a scheduler gives other parameters has those of
+	// the trial from which it continues, as far as they do not depend on what changed. In records from before, and
+	// where nothing is random, it has those of the experiment's seed.
+	KeepsDraws bool
 
 	conditions [][]*expr.Program // of each parameter of Space; all must hold
 	whenAt     map[*expr.Program]Pos

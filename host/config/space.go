@@ -95,6 +95,7 @@ func (b *builder) space() {
 	before := len(b.errs)
 	b.conditions(searched, derived)
 	b.derived(derived)
+	b.e.KeepsDraws = b.reading >= keptReading && b.e.draws()
 	if !b.bad["space"] && len(b.errs) == before {
 		b.validate(searched)
 		b.formerValues(searched)

@@ -11,12 +11,11 @@ import (
 	"github.com/tunehost/tunehost/host/config/request"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // Decided translates a scheduler's answer to the due events. A due result without a decision
-// continues.
-func Decided(due []uint64, answer sdk.Decisions, params func(space.Point) ([]byte, error)) (*core.SchedulerDecided,
+// continues. params returns the parameters that a command gives a trial.
+func Decided(due []uint64, answer sdk.Decisions, params func(sdk.Command) ([]byte, error)) (*core.SchedulerDecided,
 	error) {
 	e := &core.SchedulerDecided{Decisions: make([]core.Decision, len(due))}
 	for i, number := range due {
@@ -52,12 +51,12 @@ func reasonOf(text string, needed bool) string {
 	return text
 }
 
-func ordered(c sdk.Command, params func(space.Point) ([]byte, error)) (core.Command, error) {
+func ordered(c sdk.Command, params func(sdk.Command) ([]byte, error)) (core.Command, error) {
 	x := core.Command{Kind: core.CommandKind(c.Kind), Trial: core.TrialNo(c.Trial), Donor: core.TrialNo(c.Donor),
 		Iteration: c.Iteration, Reason: reasonOf(c.Reason, c.Kind == sdk.StopTrial || c.Kind == sdk.StopAll)}
 	var err error
 	if c.Point != nil {
-		x.Params, err = params(c.Point)
+		x.Params, err = params(c)
 	}
 	if err == nil && len(c.Resources) > 0 {
 		x.Request, err = request.Parse(c.Resources)

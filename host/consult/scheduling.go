@@ -12,15 +12,16 @@ import (
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/queue"
 	"github.com/tunehost/tunehost/plugins/sdk"
-	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
 
 // ScheduleOptions are what a Scheduling needs.
 type ScheduleOptions struct {
 	Options
 	Scheduler plugin.Scheduler
-	// Params returns the parameters of a point that the scheduler wants a trial to have.
-	Params func(space.Point) ([]byte, error)
+	// Params returns the parameters that a command gives a trial, of a scheduler that has heard all events through one.
+	Params func(c sdk.Command, through uint64, known Known) ([]byte, error)
+	// Known is what the scheduler knows of an earlier host, and of this one as it is told; nil: Params needs none.
+	Known Known
 	// Trials is how many there are.
 	Trials int
 	// Rules are those of the experiment.
@@ -45,12 +46,6 @@ type Scheduling struct {
 func NewScheduling(o ScheduleOptions) *Scheduling {
 	return &Scheduling{ScheduleOptions: o, work: queue.New[ScheduleWork](), told: make(toldTrials, o.Trials),
 		done: make(chan struct{})}
-}
-
-// ScheduleWork is an event to tell; a due one waits for a decision.
-type ScheduleWork struct {
-	Event sdk.Event
-	Due   bool
 }
 
 // Put adds work without waking it; Flush does. Only the loop calls it.
@@ -145,7 +140,9 @@ func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
 	clear(s.events)
 	events := s.events[:0]
 	var due []uint64
-	for _, w := range items {
+	for i := range items {
+		w := &items[i]
+		s.Known.Hear(w)
 		events = append(events, w.Event)
 		if w.Due {
 			due = append(due, w.Event.Number)
@@ -168,7 +165,9 @@ func (s *Scheduling) decide(ctx context.Context, items []ScheduleWork) error {
 	s.missReason(&answer)
 	var e *core.SchedulerDecided
 	if err == nil {
-		e, err = Decided(due, answer, s.Params)
+		e, err = Decided(due, answer, func(c sdk.Command) ([]byte, error) {
+			return s.Params(c, events[len(events)-1].Number, s.Known)
+		})
 	}
 	if err == nil {
 		s.scratch, err = recordable(s.scratch, e)

@@ -93,10 +93,14 @@ func (g *Granter) tellJoining(id core.LeaseID, l *lease) {
 
 // joiningOn says which nodes are granted.
 func (l *lease) joiningOn() string {
-	if nodes := l.places(); len(nodes) == 1 {
-		return "the node " + nodes[0] + " is granted"
+	switch nodes := l.places(); len(nodes) {
+	case 0:
+		return "the nodes are granted"
+	case 1:
+		return nodesOf(nodes) + " is granted"
+	default:
+		return nodesOf(nodes) + " are granted"
 	}
-	return "the nodes " + some(l.places()) + " are granted"
 }
 
 func (g *Granter) connected(id core.LeaseID, l *lease) string {
@@ -143,8 +147,10 @@ func (g *Granter) await(ctx context.Context, id core.LeaseID, l *lease, bundles 
 	var err error
 	missing := ""
 	for i := 0; i < bundles && err == nil; i++ {
-		if err = g.Agents.Wait(ctx, g.name(id), i); err != nil {
-			node, _ := g.NodeOf(g.name(id), i)
+		if err = g.Agents.Wait(ctx, g.name(id), i); err == nil {
+			continue
+		}
+		if node, _ := g.NodeOf(g.name(id), i); node != "" {
 			missing = fmt.Sprintf("; that on the node %s is missing", node)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/internal/lazily"
@@ -81,14 +83,39 @@ func (g *Granter) known(id core.LeaseID, l *lease, why string) string {
 	if l == nil {
 		return text
 	}
-	switch nodes := l.places(); {
-	case len(nodes) == 0 || slices.ContainsFunc(nodes, func(n string) bool { return strings.Contains(why, " "+n) }):
+	nodes := l.places()
+	if len(nodes) == 0 || slices.ContainsFunc(nodes, func(n string) bool { return mentions(why, n) }) {
 		return text
-	case len(nodes) == 1:
-		return text + " on the node " + nodes[0]
-	default:
-		return text + " on the nodes " + some(nodes)
 	}
+	return text + " on " + nodesOf(nodes)
+}
+
+// mentions reports whether a text has a name that is not a part of another one: n1 is no part of n10.
+func mentions(text, name string) bool {
+	for from := 0; ; from++ {
+		at := strings.Index(text[from:], name)
+		if at < 0 {
+			return false
+		}
+		from += at
+		last, _ := utf8.DecodeLastRuneInString(text[:from])
+		next, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[from+len(name):], ".")) // a dot may end a sentence
+		if !inName(last) && !inName(next) {
+			return true
+		}
+	}
+}
+
+func inName(r rune) bool {
+	return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+// nodesOf names nodes for the user.
+func nodesOf(nodes []string) string {
+	if len(nodes) == 1 {
+		return "the node " + nodes[0]
+	}
+	return "the nodes " + some(nodes)
 }
 
 // places are the nodes of a granted lease, each once.

@@ -194,25 +194,38 @@ func (p *proxy) cut() {
 	p.open = nil
 }
 
-// B-075: a connection that breaks and is there again within seconds costs neither a lease nor an attempt: results go
-// on from where they were. On a machine that is too busy to connect again in time a lease may be lost, so that there
-// are several tries.
-func TestConnectionsBreak(t *testing.T) {
-	t.Parallel()
-	x, e := onNodes(t, endless+"concurrency: 3\n")
+// end breaks all connections, and lets no new ones through.
+func (p *proxy) end() {
+	_ = p.Close()
+	p.cut()
+}
+
+// throughProxy is onNodes with a proxy between the agents and the host.
+func throughProxy(t *testing.T, yaml string) (*experiment, *proxy) {
+	t.Helper()
+	x, e := onNodes(t, yaml)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.proxy = &proxy{Listener: l}
-	t.Cleanup(func() { _ = l.Close(); e.proxy.cut() })
+	t.Cleanup(e.proxy.end)
 	go e.proxy.accept()
+	return x, e.proxy
+}
+
+// B-075: a connection that breaks and is there again within seconds costs neither a lease nor an attempt: results go
+// on from where they were. On a machine that is too busy to connect again in time a lease may be lost, so that there
+// are several tries.
+func TestConnectionsBreak(t *testing.T) {
+	t.Parallel()
+	x, between := throughProxy(t, endless+"concurrency: 3\n")
 	p := x.start(t)
 	x.awaitResults(t, p, 3)
 	kept := false
 	for try := 0; try < 5 && !kept; try++ {
 		results, lost := x.results(t), x.told(t)["lost"]
-		e.proxy.cut()
+		between.cut()
 		x.await(t, p, func() bool { return x.results(t) >= results+30 })
 		kept = x.told(t)["lost"] == lost
 	}
@@ -253,17 +266,10 @@ func TestAgentsAreTerminated(t *testing.T) {
 // B-132: an agent that does not connect again is lost, and the user hears on which node.
 func TestLostAgent(t *testing.T) {
 	t.Parallel()
-	x, e := onNodes(t, endless+"concurrency: 1\n")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.proxy = &proxy{Listener: l}
-	go e.proxy.accept()
+	x, between := throughProxy(t, endless+"concurrency: 1\n")
 	p := x.start(t)
 	x.awaitResults(t, p, 1)
-	_ = l.Close()
-	e.proxy.cut()
+	between.end()
 	x.await(t, p, func() bool {
 		said, _ := os.ReadFile(filepath.Join(x.dir, "host.log"))
 		return strings.Contains(string(said), "is lost: the agent on the node node0 is lost: ")

@@ -208,6 +208,7 @@ type replayedSearcher struct {
 type replayedScheduler struct {
 	plugin.Scheduler
 	untold []consult.ScheduleWork
+	known  consult.Known
 }
 
 func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *config.Experiment,
@@ -220,7 +221,7 @@ func newReplaying(ctx context.Context, dir storage.Dir, file *runfile.File, e *c
 			LogPath: dir.Log(), Clock: clock.System{}, InProcess: true,
 			Marked: exec.Marked{Mark: guard.Mark, Guard: guard.Start}}}
 	encode := func(params []byte) (space.Point, error) { return config.PointOf(r.experiment.Space, params) }
-	r.searcher.plan = points.NewPlan(e)
+	r.searcher.plan, r.scheduler.known = points.NewPlan(e), consult.Known{}
 	r.translate = &translation.Translator{Encode: encode}
 	r.retelling = &opening.Redelivery{Past: opening.PastIn(dir.Journal()), Encode: encode}
 	return r
@@ -393,8 +394,7 @@ func (r *replaying) tell(o core.Observation) error {
 	if s := &r.scheduler; s.Scheduler != nil && !r.machine.Spec().Quiet {
 		return r.translate.Tell(o, &translation.Listener{To: core.ToScheduler, Traits: s.Traits(),
 			Hear: func(e sdk.Event, due bool) {
-				s.untold = append(s.untold,
-					consult.ScheduleWork{Event: e, Due: due})
+				s.untold = append(s.untold, consult.Work(r.machine, e, due))
 			}})
 	}
 	return nil
@@ -449,6 +449,7 @@ func (r *replaying) decided(e *core.SchedulerDecided) error {
 	var events []sdk.Event
 	var due []uint64
 	for len(s.untold) > 0 && s.untold[0].Event.Number <= e.Through {
+		s.known.Hear(&s.untold[0])
 		events = append(events, s.untold[0].Event)
 		if s.untold[0].Due {
 			due = append(due, s.untold[0].Event.Number)
@@ -459,9 +460,9 @@ func (r *replaying) decided(e *core.SchedulerDecided) error {
 	if err != nil {
 		return err
 	}
-	now, err := consult.Decided(due, answer, func(p space.Point) ([]byte,
-		error) {
-		return points.Exploited(r.experiment, r.seed, p)
+	now, err := consult.Decided(due, answer, func(c sdk.Command) ([]byte, error) {
+		return points.Exploited(r.experiment, r.seed, points.Exploit{Point: c.Point, Trial: c.Trial,
+			Through: e.Through, Donor: s.known[c.Donor]})
 	})
 	if err != nil {
 		return err

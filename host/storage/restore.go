@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,7 +16,10 @@ import (
 // Restore copies a checkpoint to a directory that the reader may change; the checkpoint itself, which
 // others may restore, does not change. The files are compared with the manifest; a [DamagedError] says
 // that they are not what was saved.
-func Restore(checkpoint, to string) error {
+func Restore(checkpoint, to string) error { return unwatched.Restore(checkpoint, to) }
+
+// Restore is [Restore], which ends when s is given up.
+func (s *Saving) Restore(checkpoint, to string) error {
 	m, err := ReadManifest(checkpoint)
 	if err != nil {
 		return err
@@ -26,7 +30,7 @@ func Restore(checkpoint, to string) error {
 	if err := errors.Join(nolink.RemoveAll(to), nolink.MkdirAll(to, dirMode)); err != nil {
 		return err
 	}
-	r := restorer{checkpoint: checkpoint}
+	r := restorer{checkpoint: checkpoint, saving: s}
 	if r.from, err = nolink.OpenRoot(filepath.Join(checkpoint, contents)); err != nil {
 		return &DamagedError{checkpoint, reason(err).Error()}
 	}
@@ -46,6 +50,7 @@ func Restore(checkpoint, to string) error {
 type restorer struct {
 	checkpoint string
 	from, to   *os.Root
+	saving     *Saving
 }
 
 func (r *restorer) file(f File) error {
@@ -62,7 +67,7 @@ func (r *restorer) file(f File) error {
 	if err != nil {
 		return err
 	}
-	sum, err := copyHashed(out, in)
+	sum, err := r.saving.copyHashed(out, in)
 	if err := errors.Join(err, out.Close()); err != nil && !unreadable(err) {
 		return err
 	}
@@ -79,12 +84,15 @@ func unreadable(err error) bool {
 }
 
 // copyHashed copies a file and returns the hash of the content.
-func copyHashed(out, in *os.File) (string, error) {
-	if clone(out, in) {
-		return hash(out)
-	}
+func (s *Saving) copyHashed(out, in *os.File) (string, error) {
 	sum := sha256.New()
-	_, err := sparse.Copy(out, in, sum)
+	all := append(s.watchers(), sum)
+	var err error
+	if clone(out, in) {
+		_, err = sparse.Read(io.MultiWriter(all...), out)
+	} else {
+		_, err = sparse.Copy(out, in, all...)
+	}
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 

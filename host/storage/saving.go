@@ -64,6 +64,14 @@ func (s *Saving) Err() error {
 	return context.Cause(s.until)
 }
 
+// Context ends when the save is given up.
+func (s *Saving) Context() context.Context {
+	if s == nil {
+		return context.Background()
+	}
+	return s.until
+}
+
 // AtEnd calls a function when the save is given up, unless stop is called before.
 func (s *Saving) AtEnd(f func()) (stop func() bool) {
 	if s == nil {

@@ -37,6 +37,9 @@ func TestSaveThatIsGivenUp(t *testing.T) {
 	if _, err := d.During(stopped(t, why)).Commit(dir, 3, Manifest{}); !errors.Is(err, why) {
 		t.Errorf("a commit: %v", err)
 	}
+	if err := stopped(t, why).Restore(CheckpointDir(dir, 1), filepath.Join(t.TempDir(), "copy")); !errors.Is(err, why) {
+		t.Errorf("a copy for a trial: %v", err)
+	}
 	if err := errors.Join(d.RemoveUnfinished(dir, 2), d.RemoveUnfinished(dir, 3)); err != nil {
 		t.Error(err)
 	}

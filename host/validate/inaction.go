@@ -60,11 +60,22 @@ func inactive(e *config.Experiment) []*config.Error {
 			"trials at iteration %d: change one of them, or leave the scheduler out", name, key, first, by, last)}
 	}
 	if runs := spec.Runs(e); e.Space != nil && runs > 0 && t.Others >= float64(runs) {
-		return []*config.Error{doubt(at, "scheduler %s does nothing: it compares a trial with %g others or more%s, "+
-			"and the experiment has %s: change one of them, or leave the scheduler out", name, t.Others,
-			map[bool]string{true: " (min_trials)"}[name == "median"], trials(runs))}
+		return []*config.Error{doubt(at, "scheduler %s does nothing: it compares a trial with %s, and the experiment "+
+			"has %s: change one of them, or leave the scheduler out", name, t.others(name), trials(runs))}
 	}
 	return nil
+}
+
+// others says with how many others the scheduler compares a trial.
+func (t timing) others(scheduler string) string {
+	text := fmt.Sprintf("%g others or more", t.Others)
+	if t.Others == 1 {
+		text = "one other or more"
+	}
+	if scheduler == "median" { // where this is an option
+		text += " (min_trials)"
+	}
+	return text
 }
 
 func trials(n int64) string {

@@ -41,7 +41,7 @@ func TestInactiveSchedulers(t *testing.T) {
 		"scheduler: {plugin: pbt, interval: 20}\nstop: {iteration: 20}":            "by interval it acts",
 		"scheduler: {plugin: pb2, burn_in: 30, max: 30}\ntrials: 9":                "and scheduler.max ends trials",
 		"scheduler: {plugin: pbt, interval: 20}\nstop: {iteration: 40}\ntrials: 9": "",
-		"scheduler: {plugin: pbt, interval: 20}\ntrials: 1":                        "and the experiment has one trial",
+		"scheduler: {plugin: pbt, interval: 20}\ntrials: 1":                        "with one other or more, and the experiment has one trial",
 		"scheduler: patience\nstop: {iteration: 11}\ntrials: 9":                    "by patience it acts",
 		"scheduler: patience\nstop: {iteration: 12}\ntrials: 9":                    "",
 		"scheduler: {plugin: patience, limit: 3}\nstop: {iteration: 5}":            "",

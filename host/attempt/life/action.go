@@ -12,7 +12,7 @@ type (
 	// Launch: find a process for the attempt, or start one. Assigned or LaunchFailed
 	// answers.
 	Launch struct{}
-	// CancelLaunch: end the start of a process, if one is under way.
+	// CancelLaunch: end the copy of a checkpoint, or the start of a process, if one is under way.
 	CancelLaunch struct{}
 	// Renew: start a fresh process, since the reused one could not be reset. Retire: close the
 	// old process, which still runs.

@@ -33,9 +33,7 @@ func (l *Life) stopAgain(e Stop) State {
 // cancel stops an attempt that has no process yet.
 func (l *Life) cancel(e Stop) State {
 	l.note(e)
-	if l.state == Launching {
-		l.do(CancelLaunch{})
-	}
+	l.do(CancelLaunch{})
 	l.arm(Grace)
 	return Canceled
 }

@@ -154,7 +154,7 @@ func text(a life.Action) string {
 	case life.Launch:
 		return "find or start a process"
 	case life.CancelLaunch:
-		return "cancel the start of a process"
+		return "cancel what it waits for to start"
 	case life.Renew:
 		return "start a fresh process: " + a.Why + flag(a.Retire, " (and let the old one go)")
 	case life.Retry:

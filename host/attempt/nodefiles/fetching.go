@@ -15,22 +15,22 @@ import (
 )
 
 // Fetch implements attempt.Fetcher.
-func (f *Files) Fetch(at exec.Place, checkpoint, path string) error {
-	s, n, err := f.at(at)
+func (f *Files) Fetch(at exec.Place, checkpoint, path string, s *storage.Saving) error {
+	session, n, err := f.at(at)
 	if g := f.gangOf(at.Lease); g != nil {
 		g.checkpoint, g.restore = checkpoint, path
 	}
 	switch {
 	case err != nil:
-		return unreachable(s, err)
+		return unreachable(session, err)
 	case n.shared:
-		return f.here.Fetch(at, checkpoint, path)
+		return f.here.Fetch(at, checkpoint, path, s)
 	}
 	trial, err := n.trialAt(path)
 	if err != nil {
 		return err
 	}
-	return f.fetch(copying{lease: at.Lease, checkpoint: checkpoint, trial: trial, path: path})
+	return f.fetch(copying{lease: at.Lease, checkpoint: checkpoint, trial: trial, path: path, saving: s})
 }
 
 // copying is a checkpoint that is being copied to a path of a node.
@@ -41,7 +41,8 @@ type copying struct {
 	manifest    storage.Manifest
 	trial, path string
 	// rest says that the node may have a part of it already.
-	rest bool
+	rest   bool
+	saving *storage.Saving // ends when the copy is given up; nil: it is not
 }
 
 // fetch lets the node read a checkpoint from the storage if it can. Otherwise the host sends the checkpoint. If the
@@ -68,12 +69,12 @@ func (f *Files) fetchOnce(s link.Session, c *copying) error {
 			return err
 		}
 	}
-	if err := f.bring(c.checkpoint); err != nil {
+	if err := f.bring(c.saving.Context(), c.checkpoint); err != nil {
 		return err
 	}
 	f.warnLarge(c.manifest.Size())
 	err := f.put(s, c)
-	if err != nil && c.rest && !lost(s) { // perhaps the node had other files there
+	if err != nil && c.rest && !lost(s) && c.saving.Err() == nil { // perhaps the node had other files there
 		c.rest = false
 		err = f.put(s, c)
 	}
@@ -92,6 +93,7 @@ func (f *Files) put(s link.Session, c *copying) error {
 	defer conn.Close()
 	stop := context.AfterFunc(f.until, func() { _ = conn.Close() })
 	defer stop()
+	defer c.saving.AtEnd(func() { _ = conn.Close() })()
 	sums, err := tree.Send(f.until, message.NewWriter(conn), storage.FilesOf(c.checkpoint), placed.Have)
 	if err == nil {
 		err = same(c.checkpoint, c.manifest, sums)

@@ -311,7 +311,7 @@ func TestOwnFiles(t *testing.T) {
 	}
 	has(t, filepath.Join(p.trial.Dir, "params.json"), "{\"x\":1}\n")
 	p.save(t, 1, "one")
-	if err := p.files.Fetch(p.at, storage.CheckpointDir(p.dir, 1), p.trial.Restore); err != nil {
+	if err := p.files.Fetch(p.at, storage.CheckpointDir(p.dir, 1), p.trial.Restore, nil); err != nil {
 		t.Fatal(err)
 	}
 	has(t, filepath.Join(p.trial.Restore, "model", "weights"), "one")
@@ -348,7 +348,7 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, file, "0ne")
-	err := p.files.Fetch(p.at, storage.CheckpointDir(p.dir, 1), p.trial.Restore)
+	err := p.files.Fetch(p.at, storage.CheckpointDir(p.dir, 1), p.trial.Restore, nil)
 	if _, damaged := errors.AsType[*storage.DamagedError](err); !damaged {
 		t.Errorf("%v", err)
 	}
@@ -383,7 +383,7 @@ func TestSendingIsInterrupted(t *testing.T) {
 	first := len(p.nodes.sessions)
 	p.nodes.limitOut = 400_000
 	_ = p.nodes.sessions[first-1].Close()
-	if err := p.files.Fetch(p.at, storage.CheckpointDir(p.dir, 1), p.trial.Restore); err != nil {
+	if err := p.files.Fetch(p.at, storage.CheckpointDir(p.dir, 1), p.trial.Restore, nil); err != nil {
 		t.Fatal(err)
 	}
 	has(t, filepath.Join(p.trial.Restore, "model", "weights"), text)
@@ -418,7 +418,7 @@ func TestLargeCheckpoints(t *testing.T) {
 			p.save(t, 3, "0123456789")
 		} else {
 			for range 2 {
-				if err := p.files.Fetch(p.at, storage.CheckpointDir(p.dir, 1), p.trial.Restore); err != nil {
+				if err := p.files.Fetch(p.at, storage.CheckpointDir(p.dir, 1), p.trial.Restore, nil); err != nil {
 					t.Fatal(err)
 				}
 			}

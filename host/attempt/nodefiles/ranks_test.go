@@ -80,7 +80,7 @@ func madeGangWith(t *testing.T, url string, restore bool, names ...string) *gang
 		t.Fatal(err)
 	}
 	if restore {
-		if err := p.files.Fetch(p.at, storage.CheckpointDir(p.dir, 1), p.trial.Restore); err != nil {
+		if err := p.files.Fetch(p.at, storage.CheckpointDir(p.dir, 1), p.trial.Restore, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -329,13 +329,16 @@ func (f *Files) loadOnNode(s link.Session, c *copying) (bool, error) {
 }
 
 // bring makes sure that the files of a checkpoint are on this machine.
-func (f *Files) bring(checkpoint string) error {
+func (f *Files) bring(ctx context.Context, checkpoint string) error {
 	if f.Nodes == nil {
 		return nil
 	}
 	_, err := nolink.Lstat(storage.FilesOf(checkpoint))
 	if errors.Is(err, fs.ErrNotExist) {
-		return f.Nodes.Bring(f.until, checkpoint)
+		ctx, end := context.WithCancel(ctx)
+		defer end()
+		defer context.AfterFunc(f.until, end)()
+		return f.Nodes.Bring(ctx, checkpoint)
 	}
 	return err
 }

@@ -85,7 +85,7 @@ func (p *place) saveTwo(t *testing.T, id uint32) {
 // restores checks that the checkpoint comes to the node.
 func (p *place) restores(t *testing.T, id uint32) {
 	t.Helper()
-	if err := p.files.Fetch(p.at, storage.CheckpointDir(p.dir, id), p.trial.Restore); err != nil {
+	if err := p.files.Fetch(p.at, storage.CheckpointDir(p.dir, id), p.trial.Restore, nil); err != nil {
 		t.Fatal(err)
 	}
 	has(t, filepath.Join(p.trial.Restore, "model", "weights"), "w")
@@ -123,7 +123,7 @@ func TestNodeUsesTheStorage(t *testing.T) {
 	}
 	// A trial that continues on the host's machine has the files, too.
 	here := filepath.Join(t.TempDir(), "here")
-	if err := p.files.here.Fetch(p.at, storage.CheckpointDir(p.dir, 2), here); err != nil {
+	if err := p.files.here.Fetch(p.at, storage.CheckpointDir(p.dir, 2), here, nil); err != nil {
 		t.Fatal(err)
 	}
 	has(t, filepath.Join(here, "optimizer"), "o")
@@ -254,7 +254,7 @@ func TestPartsInTheStorage(t *testing.T) {
 		t.Errorf("the storage has %v", keys)
 	}
 	restored := storage.RestoredDir(g.trial.Dir, 2)
-	if err := g.files.Fetch(g.at, storage.CheckpointDir(g.dir, 2), restored); err != nil {
+	if err := g.files.Fetch(g.at, storage.CheckpointDir(g.dir, 2), restored, nil); err != nil {
 		t.Fatal(err)
 	}
 	has(t, filepath.Join(restored, "meta"), "0")

@@ -37,6 +37,8 @@ type Options struct {
 	Inbox   *inbox.Inbox
 	// Suggestions and Decisions are where the answers of plugins go; nil: to the inbox.
 	Suggestions, Decisions *inbox.Inbox
+	// Known is what the scheduler knows of an earlier host; nil: it is not needed.
+	Known consult.Known
 	// Points remembers the points of trials that have not ended; nil: nothing is remembered.
 	Points *points.Memory
 }
@@ -72,7 +74,10 @@ func New(o Options) *Drivers {
 	d.Scheduling = consult.NewScheduling(consult.ScheduleOptions{
 		Options:   d.consults(spec.SchedulerNames(e), p.Scheduled, o.Decisions),
 		Scheduler: p.Scheduler, Trials: b.Machine.Trials(), Rules: rulesOf(b.Machine),
-		Params: func(x space.Point) ([]byte, error) { return points.Exploited(e, seed, x) }})
+		Params: func(c sdk.Command, through uint64, known consult.Known) ([]byte, error) {
+			return points.Exploited(e, seed, points.Exploit{Point: c.Point, Trial: c.Trial, Through: through,
+				Donor: known[c.Donor]})
+		}, Known: o.Known})
 	p.Searched.Later, p.Scheduled.Later = d.Publishing.Later, d.Publishing.Later
 	return d
 }

@@ -84,7 +84,7 @@ type scheduler struct {
 }
 
 func newScheduler(d *drivers.Drivers, traits sdk.Traits, log *hostlog.Log) *scheduler {
-	hear := func(e sdk.Event, due bool) { d.Scheduling.Put(consult.ScheduleWork{Event: e, Due: due}) }
+	hear := func(e sdk.Event, due bool) { d.Scheduling.Put(consult.Work(d.Translate.Machine, e, due)) }
 	l := translation.Listener{To: core.ToScheduler, Traits: traits, Hear: hear}
 	return &scheduler{told{l, d.Translate, log}, d.Scheduling}
 }

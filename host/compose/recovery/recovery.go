@@ -31,6 +31,9 @@ type Recovery struct {
 	// of earlier hosts.
 	Reported, ToldBefore uint64
 
+	// Known is what the scheduler knows; nil: nobody needs it.
+	Known consult.Known
+
 	undelivered []consult.ScheduleWork
 	early       []view.Event // observations made before the drivers run
 }
@@ -39,6 +42,9 @@ type Recovery struct {
 func New(b *setup.Setup, s *views.Views) *Recovery {
 	e := &Recovery{setup: b, views: s, Rules: stoprules.New(b.Plan.Experiment)}
 	e.Rules.Warn = func(text string) { b.Log.Once(text, text) }
+	if b.Plan.Experiment.KeepsDraws {
+		e.Known = consult.Known{}
+	}
 	switch {
 	case b.Stage != nil:
 		e.Reported = b.Stage.Reported
@@ -76,6 +82,7 @@ func (e *Recovery) after(x *history.Step) error {
 		e.keepUndelivered(x)
 	}
 	for len(e.undelivered) > 0 && e.undelivered[0].Event.Number <= e.setup.Machine.Decided() {
+		e.Known.Hear(&e.undelivered[0])
 		e.undelivered = e.undelivered[1:]
 	}
 	return nil
@@ -86,7 +93,7 @@ func (e *Recovery) keepUndelivered(x *history.Step) {
 	t := translation.Translator{Machine: e.setup.Machine, Encode: e.setup.PointOf}
 	l := translation.Listener{To: core.ToScheduler, Traits: sdk.Traits{Metrics: true},
 		Hear: func(v sdk.Event, due bool) {
-			e.undelivered = append(e.undelivered, consult.ScheduleWork{Event: v, Due: due})
+			e.undelivered = append(e.undelivered, consult.Work(e.setup.Machine, v, due))
 		}}
 	for o := range x.Observations(core.ToScheduler) {
 		if err := t.Tell(o, &l); err != nil {

@@ -2,6 +2,7 @@ package points
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -69,5 +70,57 @@ func TestChangedWithinConstraints(t *testing.T) {
 		t.Errorf("%s of %s", g.Params, donor.Params)
 	} else {
 		t.Log(err)
+	}
+}
+
+// A trial that takes over another's checkpoint with other parameters has the other's random values, except those that
+// depend on what changed, which differ from trial to trial. In records of earlier readings all were drawn, in the same
+// way each time.
+func TestExploitedKeepsRandomValues(t *testing.T) {
+	const text = "space: {lr: {uniform: [0, 1]}, b: {uniform: [0, 1]}, d: {sample: 'uniform(0, 1)'}, " +
+		"e: {sample: 'lr * uniform(1, 2)'}}"
+	e := experiment(t, text, config.Reading)
+	donor, err := Complete(e, 1, 0, space.Point{0.2, 0.7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exploited := func(e *config.Experiment, x Exploit) []byte {
+		x.Point, x.Donor = space.Point{0.4, 0.7}, donor.Params
+		params, err := Exploited(e, 1, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return params
+	}
+	first := exploited(e, Exploit{Trial: 1, Through: 9})
+	for _, c := range []struct {
+		params []byte
+		from   []byte
+		other  string
+	}{
+		{first, donor.Params, "elr"},
+		{exploited(e, Exploit{Trial: 2, Through: 9}), first, "e"},
+		{exploited(e, Exploit{Trial: 1, Through: 10}), first, "e"},
+		{exploited(e, Exploit{Trial: 1, Through: 9}), first, ""},
+	} {
+		if other := differing(t, c.from, c.params); other != c.other {
+			t.Errorf("%q differ, want %q, of %s and %s", other, c.other, c.from, c.params)
+		}
+	}
+	before := experiment(t, text, config.Reading-1)
+	one, other := exploited(before, Exploit{Trial: 1, Through: 9}), exploited(before, Exploit{Trial: 2, Through: 10})
+	if differing(t, donor.Params, one) != "delr" || differing(t, one, other) != "" {
+		t.Errorf("by the earlier reading %s and %s of %s", one, other, donor.Params)
+	}
+}
+
+// Where a constraint refuses the donor's random values, all are drawn: the scheduler cannot know of it.
+func TestExploitedWithinConstraints(t *testing.T) {
+	e := experiment(t, "space: {u: {uniform: [0, 1]}, d: {sample: 'uniform(0, 1)'}}\nconstraints: ['d > u']",
+		config.Reading)
+	params, err := Exploited(e, 1, Exploit{Point: space.Point{0.5}, Donor: []byte(`{"u": 0.1, "d": 0.3}`)})
+	var got struct{ U, D float64 }
+	if err = errors.Join(err, json.Unmarshal(params, &got)); err != nil || got.D <= got.U || got.U != 0.5 {
+		t.Errorf("%s, %v", params, err)
 	}
 }

@@ -112,16 +112,36 @@ func Changed(e *config.Experiment, seed, index uint64, given space.Point, like [
 	return core.Suggestion{}, tight(e, refused)
 }
 
-// Exploited returns the parameters of a scheduler's point, which must lie in the space like a
-// searcher's.
-func Exploited(e *config.Experiment, seed uint64, p space.Point) ([]byte, error) {
-	if len(p) != len(e.Space.Params) {
-		return nil, fmt.Errorf("its point has %d values, the space has %d parameters", len(p), len(e.Space.Params))
+// Exploit is a scheduler's order that a trial continues with other parameters.
+type Exploit struct {
+	// Point are these parameters. They must lie in the space like a searcher's.
+	Point space.Point
+	Trial uint32
+	// Through is the number of the last event that the scheduler had heard.
+	Through uint64
+	// Donor are the parameters of the trial from whose checkpoint it continues; nil: they are not known.
+	Donor []byte
+}
+
+// Exploited returns the parameters of a trial that continues with others. It keeps the donor's random values, where
+// nothing that they depend on has changed, unless a constraint refuses them.
+func Exploited(e *config.Experiment, seed uint64, x Exploit) ([]byte, error) {
+	if len(x.Point) != len(e.Space.Params) {
+		return nil, fmt.Errorf("its point has %d values, the space has %d parameters", len(x.Point),
+			len(e.Space.Params))
 	}
-	p = slices.Clone(p)
+	p := slices.Clone(x.Point)
 	e.Prune(p)
 	if err := e.Space.Check(p); err != nil && !e.Space.Opaque {
 		return nil, err
 	}
-	return e.ResolveGiven(p, seed)
+	if !e.KeepsDraws {
+		return e.ResolveGiven(p, seed)
+	}
+	draw := seeds.Again(seeds.For(seed, seeds.Exploit, x.Through), uint64(x.Trial))
+	params, err := e.Prune(p).Like(x.Donor).Resolve(draw)
+	if errors.Is(err, config.ErrRefused) {
+		return e.ResolveGiven(p, draw)
+	}
+	return params, err
 }

@@ -33,7 +33,7 @@ var ways = map[string]func(e *config.Experiment, seed uint64) ([]byte, error){
 		return g.Params, err
 	},
 	"exploited": func(e *config.Experiment, seed uint64) ([]byte, error) {
-		return Exploited(e, seed, space.Point{0.5})
+		return Exploited(e, seed, Exploit{Point: space.Point{0.5}})
 	},
 	"learned": func(e *config.Experiment, seed uint64) ([]byte, error) {
 		return e.Adopt([]byte(`{"u": 0.5}`), seed)
@@ -68,22 +68,25 @@ func TestTriesDrawAnew(t *testing.T) {
 	}
 }
 
+// redrawn is the reading since when each try has random numbers of its own.
+const redrawn = 6
+
 // A record of earlier reading rules keeps its random numbers: all tries have the same, and only the point is another.
 func TestTriesOfEarlierRecords(t *testing.T) {
-	now := experiment(t, fair, config.Reading)
-	for reading := 1; reading < config.Reading; reading++ {
+	now := experiment(t, fair, redrawn)
+	for reading := 1; reading < redrawn; reading++ {
 		e := experiment(t, fair, reading)
 		for name, try := range ways {
 			for seed := range uint64(20) {
 				got, err := try(e, seed)
-				today, _ := try(now, seed)
-				if err == nil && !bytes.Equal(got, today) || err != nil && !errors.Is(err, config.ErrRefused) {
-					t.Errorf("%s, reading %d, seed %d: %s, today %s, %v", name, reading, seed, got, today, err)
+				later, _ := try(now, seed)
+				if err == nil && !bytes.Equal(got, later) || err != nil && !errors.Is(err, config.ErrRefused) {
+					t.Errorf("%s, reading %d, seed %d: %s, later %s, %v", name, reading, seed, got, later, err)
 				}
 			}
 		}
 	}
-	_, err := Suggest(experiment(t, fair, config.Reading-1), refusedSeed(t), 0, space.Point{0.5})
+	_, err := Suggest(experiment(t, fair, redrawn-1), refusedSeed(t), 0, space.Point{0.5})
 	if !errors.Is(err, space.ErrTight) {
 		t.Errorf("the random numbers were drawn again: %v", err)
 	}

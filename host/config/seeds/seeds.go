@@ -14,6 +14,7 @@ const (
 	Scheduler
 	Reporter
 	Lesson
+	Exploit
 )
 
 // For derives a seed from the experiment's seed, the purpose and a number. It is SplitMix64 (Steele,

@@ -76,16 +76,19 @@ func (c *Program) notExecuted(err error) string {
 	return cause.Op + " " + name + ": " + cause.Err.Error() + limitOf(err)
 }
 
-// noInterpreter says which program of the #! line does not exist.
-func noInterpreter(script string) string {
-	line := strings.TrimPrefix(firstLine(script), "#!")
+// noInterpreter says what a file needs that does not exist: the program of its #! line, or the loader of a binary.
+func noInterpreter(file string) string {
+	line, isScript := strings.CutPrefix(firstLine(file), "#!")
 	words := strings.Fields(line)
 	switch {
+	case !isScript:
+		return "what loads its libraries (ld.so) does not exist: it was built for another system, such as one with " +
+			"glibc where there is musl; build it here, or without shared libraries"
 	case len(words) == 0:
 		return "the program in its #! line does not exist"
-	case strings.HasSuffix(line, "\r"):
+	case len(words) == 1 && strings.HasSuffix(line, "\r"):
 		return fmt.Sprintf("its lines end as on Windows, so that its #! line names %q: save it with the line ends of "+
-			"Unix", words[len(words)-1]+"\r")
+			"Unix", words[0]+"\r")
 	}
 	return fmt.Sprintf("the program in its #! line, %s, does not exist", untrusted.Word(words[0]))
 }
@@ -150,7 +153,7 @@ func (p *Process) startFailure(ctx, within context.Context, begun time.Time, err
 	case within.Err() != nil, status.Code(err) == codes.Canceled, status.Code(err) == codes.DeadlineExceeded:
 		return p.startedLate(allowed(within, begun), err)
 	case status.Code(err) == codes.Unimplemented:
-		return p.failure(plugin.NotStarted, "is not a "+p.config.kind()+p.instead(within), errOtherKind)
+		return p.failure(plugin.NotStarted, "is not "+sdk.Kind(p.config.kind()).WithArticle()+p.instead(within), errOtherKind)
 	}
 	if s, ok := status.FromError(err); ok && s.Code() != codes.Unavailable {
 		return p.failure(plugin.NotStarted, "cannot be used: "+s.Message(), err) // what Describe answered

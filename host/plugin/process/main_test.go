@@ -45,11 +45,11 @@ var programs = map[string]func(){
 	"bad-garbage": func() { fmt.Println("hello world") },
 	"bad-killed": func() {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {}
+		hang()
 	},
 	"bad-closed": func() {
 		_ = os.Stdout.Close()
-		select {}
+		hang()
 	},
 	"bad-exit": func() {
 		fmt.Fprintln(os.Stderr, "no module named numpy")
@@ -60,25 +60,25 @@ var programs = map[string]func(){
 			"abort\nrax 0x0\n")
 		os.Exit(2)
 	},
-	"bad-silent": func() { select {} },
-	"bad-long":   func() { fmt.Print(strings.Repeat("x", 10<<20)); select {} },
+	"bad-silent": hang,
+	"bad-long":   func() { fmt.Print(strings.Repeat("x", 10<<20)); hang() },
 	"bad-endless": func() { // a handshake line without end
 		for line := strings.Repeat("x", 1<<20); ; {
 			fmt.Print(line)
 		}
 	},
-	"bad-newer":  func() { fmt.Println("1|2|unix|/tmp/x|grpc|"); select {} },
-	"bad-older":  func() { fmt.Println("1|0|unix|/tmp/x|grpc|"); select {} },
-	"bad-netrpc": func() { fmt.Println("1|1|unix|/tmp/x|netrpc|"); select {} },
-	"bad-tcp":    func() { fmt.Println("1|1|tcp|127.0.0.1:1|grpc|"); select {} },
-	"bad-base64": func() { fmt.Println("1|1|unix|/tmp/x|grpc|!!!notbase64"); select {} },
-	"bad-nocert": func() { fmt.Println("1|1|unix|/tmp/x|grpc"); select {} },
+	"bad-newer":  func() { fmt.Println("1|2|unix|/tmp/x|grpc|"); hang() },
+	"bad-older":  func() { fmt.Println("1|0|unix|/tmp/x|grpc|"); hang() },
+	"bad-netrpc": func() { fmt.Println("1|1|unix|/tmp/x|netrpc|"); hang() },
+	"bad-tcp":    func() { fmt.Println("1|1|tcp|127.0.0.1:1|grpc|"); hang() },
+	"bad-base64": func() { fmt.Println("1|1|unix|/tmp/x|grpc|!!!notbase64"); hang() },
+	"bad-nocert": func() { fmt.Println("1|1|unix|/tmp/x|grpc"); hang() },
 	"bad-cert": func() {
 		fmt.Printf("1|1|unix|%s/x|grpc|%s\n", os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), strings.Repeat("A", 99))
-		select {}
+		hang()
 	},
 	"bad-address":  otherAddress,
-	"bad-shutdown": func() { serveAnd(func() { select {} }) },
+	"bad-shutdown": func() { serveAnd(hang) },
 	"slow-end": func() {
 		serveAnd(func() {
 			time.Sleep(2500 * time.Millisecond)
@@ -119,6 +119,9 @@ func serveAnd(after func()) {
 	serve.Run(serve.Set{Trainable: &suite.Trainable})
 	after()
 }
+
+// hang waits to be killed. The runtime ends a program of which all goroutines wait for each other.
+func hang() { time.Sleep(24 * time.Hour) }
 
 // self runs the test binary as a program of the table above.
 func self(t testing.TB, kind sdk.Kind, program string) process.Config {

@@ -175,8 +175,9 @@ func TestNoProgram(t *testing.T) {
 	wantNotStarted(t, c, "permission denied")
 	for text, want := range map[string]string{"import tunehost\n": " is not a program; a script needs a first line " +
 		"such as #!/usr/bin/env python3, or a plugin.yaml",
-		"#!/no/such/python -u\n":  ": the program in its #! line, /no/such/python, does not exist",
-		"#!/bin/sh\r\nexit 1\r\n": `: its lines end as on Windows, so that its #! line names "/bin/sh\r": `} {
+		"#!/no/such/python -u\n":   ": the program in its #! line, /no/such/python, does not exist",
+		"#!/no/such/python -u\r\n": ": the program in its #! line, /no/such/python, does not exist",
+		"#!/bin/sh\r\nexit 1\r\n":  `: its lines end as on Windows, so that its #! line names "/bin/sh\r": `} {
 		c.Path = filepath.Join(t.TempDir(), "script.py")
 		if err := os.WriteFile(c.Path, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
@@ -210,7 +211,7 @@ func otherAddress() {
 	fmt.Printf("1|1|unix|%s|grpc|%s\n", l.Addr(), certificate)
 	_, _ = l.Accept()
 	fmt.Fprintln(os.Stderr, "SOMEBODY CONNECTED")
-	select {}
+	hang()
 }
 
 // A line that makes go-plugin panic, escapes, and an endless line do not harm the host.

@@ -352,11 +352,11 @@ func (r *Storage) Nodes() *mirror.Nodes {
 }
 
 // Bring fetches the files of a checkpoint that are in the storage alone (see [mirror.Nodes]).
-func (r *Storage) Bring(checkpoint string) error {
+func (r *Storage) Bring(ctx context.Context, checkpoint string) error {
 	if r == nil {
 		return nil
 	}
-	return r.mirror.Nodes.Bring(context.Background(), checkpoint)
+	return r.mirror.Nodes.Bring(ctx, checkpoint)
 }
 
 // Delete deletes the copy of a checkpoint and then calls remove, which deletes the checkpoint.

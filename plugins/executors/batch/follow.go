@@ -196,7 +196,9 @@ func (e *executor) noteState(name, id string, s state, text string) {
 			return
 		}
 		_ = e.lose(name, e.epitaph(name, id, l)) // the record is written again with the next change
-		e.noteVanished(id, vanished)
+		if vanished {
+			e.noteVanished(id)
+		}
 	case running:
 		e.runs(name, l, text)
 	case pending:
@@ -207,12 +209,10 @@ func (e *executor) noteState(name, id string, s state, text string) {
 }
 
 // noteVanished notes the job of a lost lease for cancelVanished.
-func (e *executor) noteVanished(id string, vanished bool) {
+func (e *executor) noteVanished(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if vanished {
-		e.vanished = append(e.vanished, id)
-	}
+	e.vanished = append(e.vanished, id)
 }
 
 // swapped reports whether another job than the known one has begun for a lease. If the answer of

@@ -213,16 +213,20 @@ func (o *options) leaves(node string) bool {
 	return !o.listed("exclude", "x")[node] && (len(list) == 0 || list[node])
 }
 
-// listed are the nodes that an argument lists. Those in a file are not known.
+// listed are the nodes that an argument lists. Those in a file are not known; Slurm takes a value with a slash for one.
 func (o *options) listed(long, short string) map[string]bool {
 	found := map[string]bool{}
 	for i, a := range o.Args {
 		if !names(a, long, short) {
 			continue
 		}
-		nodes, err := expand(valueOf(a, "-"+short, o.Args[i+1:]))
+		list := valueOf(a, "-"+short, o.Args[i+1:])
+		nodes, err := expand(list)
+		if err != nil || strings.Contains(list, "/") {
+			continue
+		}
 		for _, name := range nodes {
-			found[name] = err == nil
+			found[name] = true
 		}
 	}
 	return found

@@ -231,7 +231,7 @@ func names(arg, long, short string) bool {
 		name, _, _ = strings.Cut(name, "=")
 		return name == long || len(name) >= 2 && strings.HasPrefix(long, name) && !slices.Contains(unambiguous, name)
 	}
-	return short != "" && strings.HasPrefix(arg[1:], short)
+	return short != "" && strings.HasPrefix(arg, "-"+short)
 }
 
 // unambiguous are names of other arguments of sbatch that are also the beginning of one of ownArguments.

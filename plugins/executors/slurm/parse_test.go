@@ -74,14 +74,16 @@ func TestOptions(t *testing.T) {
 // The cluster lacks the nodes that the user's arguments leave out: no lease can be there.
 func TestNodesLeftOut(t *testing.T) {
 	for args, want := range map[string]string{
-		`"--exclude=n[1-2,07]", "--nice=1"`:   "n3 n4",
-		`"--exclude", "n1"`:                   "n07 n2 n3 n4",
-		`"-x", "n1", "-xn[3-4]"`:              "n07 n2",
-		`"--exclusive", "--export=n1"`:        "n07 n1 n2 n3 n4",
-		`"-x"`:                                "n07 n1 n2 n3 n4",
-		`"--exclude=n[1-"`:                    "n07 n1 n2 n3 n4",
-		`"--nodelist=n[1-2]", "--exclude=n2"`: "n1",
-		`"-w", "n4"`:                          "n4",
+		`"--exclude=n[1-2,07]", "--nice=1"`:    "n3 n4",
+		`"--exclude", "n1"`:                    "n07 n2 n3 n4",
+		`"-x", "n1", "-xn[3-4]"`:               "n07 n2",
+		`"--exclusive", "--export=n1"`:         "n07 n1 n2 n3 n4",
+		`"-x"`:                                 "n07 n1 n2 n3 n4",
+		`"--exclude=n[1-"`:                     "n07 n1 n2 n3 n4",
+		`"--nodelist=n[1-2]", "--exclude=n2"`:  "n1",
+		`"-w", "n4"`:                           "n4",
+		`"--account", "swift", "-L", "axe"`:    "n07 n1 n2 n3 n4",
+		`"--nodelist=./nodes", "--exclude=/x"`: "n07 n1 n2 n3 n4",
 	} {
 		o, err := read([]byte(`{"args": [` + args + `]}`))
 		var left []string

@@ -125,11 +125,11 @@ func (r *results) printed(line []byte) {
 	if err != nil {
 		r.notResult(line, err)
 	}
-	if p == nil || !p.objective {
+	if p != nil && p.objective {
+		r.printedResult(p)
+	} else {
 		r.noResult(line, p, err)
-		return
 	}
-	r.printedResult(p)
 }
 
 // noResult looks for what the user may have done wrong in a line that is no result. A program that has printed results
