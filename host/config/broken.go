@@ -62,6 +62,9 @@ func (e *Experiment) shown(names []string, v expr.Values) string {
 		if !ok {
 			x = e.scope.Constants[name]
 		}
+		if x == nil {
+			x = "null"
+		}
 		list = append(list, fmt.Sprintf("%s is %v", name, x))
 	}
 	return clip(strings.Join(list, " and "))

@@ -43,6 +43,26 @@ func mistypedForm(e entry) string {
 	return ""
 }
 
+// isFormOfMap reports a parameter with a map where its form has a list or an expression, which would be read as a group of
+// constants. An expression with ? and : that is not in quotes is a map, too.
+func (b *builder) isFormOfMap(member entry) bool {
+	n := member.value
+	for _, form := range forms {
+		v := n.get(form)
+		if form == "value" || v == nil || v.kind != mapKind || len(v.keys) == 0 || hasForm(v) || !allModifiers(n, form) {
+			continue
+		}
+		meant := meantAs(form, v)
+		if form == "sample" {
+			meant = "{sample: EXPR} with quotes around the expression"
+		}
+		b.fail(v.pos, "found a map below %s; write %s: %s, or {value: {...}} for a constant map", form,
+			member.name, validForm(meant))
+		return true
+	}
+	return false
+}
+
 // lacksBrackets reports a parameter whose numbers have no brackets, and which would be read as a group of constants: in
 // {uniform: 0, 1} the keys are uniform and 1.
 func (b *builder) lacksBrackets(member entry) bool {

@@ -51,7 +51,8 @@ func (s *settings) placeOf(set string) string {
 //	   fit where they are kept, and names of metrics that no result can have are mistakes. A point that is refused
 //	   by a constraint over random numbers is tried again with new ones; it kept the first
 //	7: a trial to which a scheduler gives other parameters has the random numbers of the trial from which it continues,
-//	   where they do not depend on what changed; it had others, the same after each such change
+//	   where they do not depend on what changed; it had others, the same after each such change. A form with a map of
+//	   constants, {int: {lower: 0, upper: 9}}, is a mistake; it was a group of constants
 const Reading = 7
 
 // The versions that brought the rules that are asked for.
@@ -68,6 +69,7 @@ const (
 	boundReading    = 6
 	drawReading     = 6
 	keptReading     = 7
+	listReading     = 7
 )
 
 // Recorded reads a file by that version of the reading rules; 0 is the first.

@@ -266,7 +266,7 @@ func sizeOf(n *node) (int64, bool) {
 	return int64(f), err == nil && f < math.MaxInt64
 }
 
-const amountText = `^[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,2})?( ?([kMGTP]i?B?|B))?$`
+const amountText = `^[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,2})?( ?([kKMGTP]i?B?|B))?$`
 
 var amountForm = lazily.Regexp(amountText)
 

@@ -190,6 +190,10 @@ func (b *builder) member(e entry, name string, whens []*node) []decl {
 	if b.strict && b.isPasted(e) {
 		return nil
 	}
+	if b.reading >= listReading && n.kind == nullKind && n.text == "" {
+		b.warn(e.pos, "%s has no value, and so is the constant null in each trial: write what it may be, or %s: null", name,
+			e.name)
+	}
 	if n.kind != mapKind || len(n.keys) == 0 {
 		return []decl{{name: name, pos: e.pos, value: n, whole: n, whens: whens}}
 	}
@@ -198,7 +202,7 @@ func (b *builder) member(e entry, name string, whens []*node) []decl {
 	case form != "":
 		return b.parameter(e, name, form, whens)
 	case b.strict && b.isDescribed(e), b.looksForeign(n), b.strict && b.isMistyped(n),
-		b.reading >= bareReading && b.lacksBrackets(e):
+		b.reading >= bareReading && b.lacksBrackets(e), b.reading >= listReading && b.isFormOfMap(e):
 		return nil
 	}
 	b.modifiedConstant(name, n)

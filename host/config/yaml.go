@@ -369,6 +369,9 @@ func (r *reader) scalar(out *node, n ast.Node) {
 		return
 	case *ast.NullNode:
 		out.kind, out.text = nullKind, ""
+		if n.Token.Type != token.ImplicitNullType {
+			out.text = "null"
+		}
 		return
 	}
 	t := n.GetToken()

@@ -107,7 +107,7 @@ func mixed(f func(a, b ref.Val) ref.Val) func(a, b ref.Val) ref.Val {
 			a, b = real(a), real(b)
 		}
 		if a.Type() != b.Type() {
-			return types.NewErr("no such overload: %s and %s", a.Type().TypeName(), b.Type().TypeName())
+			return types.NewErr(noOverload+": operator for %s and %s", a.Type().TypeName(), b.Type().TypeName())
 		}
 		return known(f(a, b))
 	}

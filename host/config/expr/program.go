@@ -116,8 +116,8 @@ func (p *Program) evalError(err error) error {
 	case slices.ContainsFunc(unknownMessages, within):
 		return fmt.Errorf("%s: %w (%s)", p.line(), ErrUnknownValue, msg)
 	}
-	if strings.Contains(msg, "no such overload") { // of this type of value: a comparison with it is not true
-		return fmt.Errorf("%s: %s", p.line(), msg)
+	if rest, of := strings.CutPrefix(msg, noOverload); of { // of this type of value: a comparison with it is not true
+		return fmt.Errorf("%s: values of these types have no %s", p.line(), operatorNames.Replace(strings.TrimPrefix(rest, ": ")))
 	}
 	if strings.Contains(msg, "cost limit") {
 		return fmt.Errorf("%s: %w", p.line(), ErrTooLong)
@@ -321,6 +321,7 @@ func plainType(t *cel.Type) string {
 
 var (
 	hiddenPattern  = lazily.Regexp(`@(?:param|const|computed|var):([^'"\s,)]+)`)
+	noOverload     = "no such overload"
 	overloadPrefix = "found no matching overload for "
 	overloadFor    = lazily.Regexp(`found no matching overload for '(.*)' applied to '(.*?)'$`)
 	operatorNames  = strings.NewReplacer("_", "", "@", "")
