@@ -14,7 +14,7 @@ var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "moasha",
-		Version: "1.0.0",
+		Version: "1.1.0",
 		Summary: "Asynchronous successive halving for several objectives, by layers of non-dominated trials.",
 		Options: declared.Schema(),
 	},
