@@ -73,12 +73,31 @@ var ErrUnfinished = errors.New("the trainable had not finished it")
 // Folders with anything else in them belong to somebody else (B-155).
 func (d Dir) RemoveUnfinished(trialDir string, id uint32) error {
 	var errs []error
+	offered := false
 	for _, dir := range []string{staging(trialDir, id), kept(trialDir, id)} {
 		if hostMade(dir) {
+			offered = offered || hasLinks(dir)
 			errs = append(errs, nolink.RemoveAll(dir))
 		}
 	}
+	if offered { // which of the blobs are its files would take a hash of each
+		errs = append(errs, d.SweepBlobs())
+	}
 	return errors.Join(errs...)
+}
+
+// hasLinks reports whether a file below a folder has another name.
+func hasLinks(dir string) bool {
+	found := errors.New("it has")
+	return found == filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && linksOf(info) > 1 {
+			return found
+		}
+		return nil
+	})
 }
 
 // checkAll compares a checkpoint's files with its manifest, which costs a hash of each.

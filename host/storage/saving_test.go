@@ -40,8 +40,20 @@ func TestSaveThatIsGivenUp(t *testing.T) {
 	if err := stopped(t, why).Restore(CheckpointDir(dir, 1), filepath.Join(t.TempDir(), "copy")); !errors.Is(err, why) {
 		t.Errorf("a copy for a trial: %v", err)
 	}
-	if err := errors.Join(d.RemoveUnfinished(dir, 2), d.RemoveUnfinished(dir, 3)); err != nil {
-		t.Error(err)
+	stage(t, dir, 4, map[string][]byte{"a": weights(4), "w": weights(1)})
+	if err := os.Symlink("a", filepath.Join(Staged(dir, 4), "z")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Commit(dir, 4, Manifest{}); err == nil {
+		t.Error("a link was saved")
+	}
+	for id := range uint32(3) {
+		if err := d.RemoveUnfinished(dir, id+2); err != nil {
+			t.Error(err)
+		}
+	}
+	if blobs, err := filepath.Glob(filepath.Join(d.Blobs(), "*", "*")); err != nil || len(blobs) != 1 {
+		t.Errorf("the checkpoint that is left has one file, the blobs are %v, %v", blobs, err)
 	}
 	list, err := os.ReadDir(filepath.Join(dir, checkpoints))
 	if err != nil || len(list) != 1 || list[0].Name() != "000001" {
