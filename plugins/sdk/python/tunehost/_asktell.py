@@ -300,6 +300,7 @@ class AskTell(Experiment):
         return answer
 
     def _end(self, request: Mapping[str, Any]) -> Optional[str]:
+        self._hands.tells(request["tell"])
         answer = self._request(request)
         self._ended(request["tell"])
         return answer.get("ignored")

@@ -134,6 +134,7 @@ class AsyncAskTell:
 
     async def _ended(self, trial: Union[Asked, str], f: Any, *args: Any) -> Optional[str]:
         try:
+            self._hands.tells(id_of(trial))
             ignored: Optional[str] = await self._run(f, trial, *args)
             self._hands.give(id_of(trial))
             return ignored

@@ -42,6 +42,7 @@ class Program:
     """`tunehost asktell`, which answers each line with a line."""
 
     def __init__(self, file: Mapping[str, Any], storage: str) -> None:
+        self._file = json.dumps(file, default=plain(AskError))
         self._child: subprocess.Popen[str] = subprocess.Popen(
             [_binary.find(), "asktell", "-", "--storage", storage],
             stdin=subprocess.PIPE,
@@ -53,7 +54,6 @@ class Program:
         )
         self._owner = os.getpid()
         _programs.add(self)
-        self._file = json.dumps(file, default=plain(AskError))
         self._messages: List[str] = []
         self.pump = threading.Thread(target=self._pass_on, daemon=True)
         self.pump.start()
