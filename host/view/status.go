@@ -135,9 +135,9 @@ const fewTrials = 1000
 func (s *State) CurrentStatus() Status {
 	m := s.Machine
 	outcome, why := m.Outcome()
-	x := Status{Name: s.Name, Dir: s.Place(), State: outcome.String(), Cause: s.Named(why), Counts: map[core.State]int{},
-		NeverStarted: m.NeverStarted(), Paused: m.Paused(), Grace: s.Config.StopGrace, Planned: Planned(m),
-		Made:    int64(m.Trials()),
+	x := Status{Name: s.Name, Dir: s.Place(), State: outcome.String(), Cause: s.Named(why),
+		Counts: map[core.State]int{}, NeverStarted: m.NeverStarted(), Paused: m.Paused(),
+		Grace: s.Config.StopGrace, Planned: Planned(m), Made: int64(m.Trials()),
 		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
 		Spent: Spent{Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS),
 			Uncounted: time.Duration(m.Now() - m.Counted()), Failures: int(m.Spec().Budget.TrialsFailed)},

@@ -95,7 +95,7 @@ TEXTS = [
     ),
     (
         "core/causetext.go",
-        ["ever: a searcher that has no more points must say EXHAUSTED; mend it, or choose another"],
+        ["for ever: a searcher that has no more points must say EXHAUSTED; mend it, or choose another"],
         [],
         'the searcher says "not yet" although the experiment would wait for ever: suggest must return Searcher.FINISHED '
         "where it has no more points",
@@ -104,7 +104,7 @@ TEXTS = [
 #: What the program says where the text is only a part.
 BEFORE = {
     "host/plugin/process/failure.go": 'searcher "/d/tune/searcher" ',
-    "core/causetext.go": 'searcher /d/tune/searcher says "not yet" although the experiment would wait for ',
+    "core/causetext.go": 'searcher /d/tune/searcher says "not yet" although the experiment would wait ',
 }
 
 
