@@ -111,7 +111,8 @@ const (
 	// CausePluginFailed: a plugin that the experiment needs has failed for good. Text is the error, which
 	// names it.
 	CausePluginFailed
-	// CauseSearcherStuck: the searcher says "not yet" though no trial runs or waits.
+	// CauseSearcherStuck: the searcher By says "not yet" though no trial runs or waits. The core leaves By empty: it
+	// does not know the name.
 	CauseSearcherStuck
 	// CauseSchedulerStuck: the scheduler By keeps Count trials paused, and nothing is left that could
 	// resume them.

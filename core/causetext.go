@@ -132,13 +132,21 @@ func (c *Cause) experiment() string {
 	case CauseBudgetPlateau:
 		return "plateau of the experiment"
 	case CauseSearcherStuck:
-		return "the searcher says \"not yet\" although no trial is running or waiting; the experiment would wait " +
-			"for ever"
+		return c.searcher() + ` says "not yet" although no trial is running or waiting; the experiment would wait ` +
+			"for ever: a searcher that has no more points must say EXHAUSTED; mend it, or choose another"
 	case CauseSchedulerStuck:
 		return "scheduler " + c.By + " keeps " + decimal(uint64(c.Count)) +
 			" trials paused, and nothing is left that could wake them"
 	}
 	return c.Text
+}
+
+// searcher names the searcher, as far as it is known.
+func (c *Cause) searcher() string {
+	if c.By == "" {
+		return "the searcher"
+	}
+	return "searcher " + c.By
 }
 
 func (c *Cause) warning() string {

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/clock/clocktest"
+	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -64,7 +66,14 @@ func TestSearcherWaitsForEver(t *testing.T) {
 	if ended.Outcome != core.Failed {
 		t.Fatalf("ended %+v", ended)
 	}
-	contains(t, ended.Reason, `the searcher says "not yet"`)
+	contains(t, ended.Reason, `searcher waiting says "not yet" although`)
+	e, err := view.Open(ended.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st, err := e.Status(time.Now()); err != nil || st.Reason != ended.Reason || st.Cause.By != "waiting" {
+		t.Errorf("status says %q, by %q; %v", st.Reason, st.Cause.By, err)
+	}
 	if m := audit(t, ended.Dir, nil); m.State(0) != core.Terminated {
 		t.Errorf("the trial that ran is %v", m.State(0))
 	}

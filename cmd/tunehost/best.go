@@ -193,7 +193,7 @@ func (a *app) noFront(e *view.Recorded) error {
 			return a.noValue(e, view.Query{Metric: o.Metric})
 		}
 	}
-	return fmt.Errorf("%s: no trial has reported finite values of all objectives yet", e.Place())
+	return fmt.Errorf("%s: no trial has reported finite values of all objectives", e.Place())
 }
 
 func (a *app) curve(e *view.Recorded, q view.Query, asJSON bool) error {

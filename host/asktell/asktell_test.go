@@ -55,6 +55,32 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+// A value that is an object is refused by the name of its key where no object belongs, also an empty one.
+func TestObjects(t *testing.T) {
+	const kinds = "expected ask, report, tell or best, and metrics, iteration, failed, time"
+	for line, want := range map[string]string{
+		`{"ask":true,"time":{}}`:              `"time" is not a number of seconds from 0`,
+		`{"ask":true,"time":{"a":{}}}`:        `"time" is not a number of seconds from 0`,
+		`{"report":"a","time":{"b":1}}`:       `"time" is not a number of seconds from 0`,
+		`{"ask":true,"metrics":{}}`:           "ask takes no metrics, iteration or failed",
+		`{"best":true,"metrics":{"a":{}}}`:    "best takes no metrics, iteration or failed",
+		`{"ask":true,"params":{"x":99}}`:      `unknown key "params": ` + kinds,
+		`{"ask":true,"params":{}}`:            `unknown key "params": ` + kinds,
+		`{"ask":{"a":1}}`:                     `"ask" is not true`,
+		`{"report":{},"metrics":{"a":1}}`:     `"report" is neither a trial's id nor its number`,
+		`{"tell":1,"failed":{}}`:              `"failed" is not a text`,
+		`{"tell":1,"iteration":{}}`:           "iteration is not a whole number from 1",
+		`{"tell":1,"metrics":{}}`:             "",
+		`{"tell":1,"metrics":{"a":{"b":{}}}}`: "",
+		`{"tell":1,"metrics":{"a":{"b":1}}}`:  "",
+	} {
+		_, err := Parse([]byte(line))
+		if (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+}
+
 func TestFailed(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"tell":"a","failed":"why"}`: "why", `{"tell":"a","failed":true}`: "failed",

@@ -115,7 +115,8 @@ func (m *manual) Handle(ctx context.Context, r Request) (a Answer, err error) {
 		}
 		a, err = m.answer(ctx, r)
 	}
-	if o, why := m.machine.Ending(); o == core.Failed {
+	if o, cause := m.machine.Ending(); o == core.Failed {
+		why := m.Views.Facts.Named(cause)
 		return nil, &Fatal{Err: errors.New(why.String())}
 	}
 	return a, err

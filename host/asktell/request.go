@@ -36,7 +36,7 @@ type Name struct {
 type Request struct {
 	Kind      Kind
 	Trial     Name         // Report, Tell
-	Metrics   []sdk.Metric // Report, Tell
+	Metrics   []sdk.Metric // Report, Tell; not nil if the line has the key
 	Iteration uint64       // Report, Tell; 0: not said
 	// Failed is why the trial failed, or "" (Tell).
 	Failed string
@@ -170,10 +170,11 @@ func (r *Request) time(value any) error {
 // check returns an error unless the request has exactly the fields that its kind needs.
 func (r *Request) check() error {
 	results := len(r.Metrics) > 0 || r.Iteration != 0
+	given := r.Metrics != nil || r.Iteration != 0
 	switch {
 	case r.Kind == "":
 		return errors.New(`not a request: expected {"ask":true}, {"report":ID,…}, {"tell":ID,…} or {"best":true}`)
-	case (r.Kind == Ask || r.Kind == Best) && (results || r.Failed != ""):
+	case (r.Kind == Ask || r.Kind == Best) && (given || r.Failed != ""):
 		return fmt.Errorf("%s takes no metrics, iteration or failed", r.Kind)
 	case r.Kind == Report && r.Failed != "":
 		return errors.New("report takes no failed: tell it")

@@ -367,6 +367,54 @@ func TestCheckOptions(t *testing.T) {
 	}
 }
 
+// Lists and texts of a wrong length are told in the words of the file.
+func TestLengthsOfOptions(t *testing.T) {
+	const schema = `{"type": "object", "properties": {
+		"list": {"type": "array", "minItems": 1, "items": {"type": "number"}},
+		"few": {"type": "array", "minItems": 2, "maxItems": 3}, "any": {"maxItems": 1},
+		"name": {"type": "string", "minLength": 2, "maxLength": 3}}}`
+	for options, want := range map[string]string{
+		`list: []`: `option "list" of asha: found a list, expected a list that is not empty, each item a ` +
+			`number`,
+		`few: [1]`:       `option "few" of asha: found a list, expected a list of 2 to 3`,
+		`few: [1,2,3,4]`: `option "few" of asha: found a list, expected a list of 2 to 3`,
+		`any: [1, 2]`:    `option "any" of asha: found a list, expected at most 1 values`,
+		`name: a`:        `option "name" of asha: found the text "a", expected a text of at least 2 characters`,
+		`name: abcd`: `option "name" of asha: found the text "abcd", expected a text of at most 3 ` +
+			`characters`,
+		`list: [1], few: [1, 2]`: "",
+	} {
+		errs := CheckOptions(parse(t, "scheduler: {plugin: asha, "+options+"}").Scheduler, []byte(schema))
+		got := fmt.Sprint(errors.Join(errs...))
+		if (want == "") != (len(errs) == 0) || !strings.HasSuffix(got, want) && want != "" {
+			t.Errorf("%s: %s, want %q", options, got, want)
+		}
+	}
+}
+
+// A default that the schema forbids is told unless the option is set: only the plugin's author can mend it.
+func TestWrongDefaults(t *testing.T) {
+	const schema = `{"type": "object", "additionalProperties": false, "required": ["max"], "properties": {
+		"max": {"type": "integer", "default": "none"}, "low": {"type": "integer", "minimum": 10, "default": 5},
+		"none": {"type": "string", "default": null}, "good": {"type": "integer", "default": 5}, "free": true,
+		"kind": {"enum": ["a", "b"], "default": "c"}}}`
+	low := `plugin asha: the default of option "low" is 5, which its own schema forbids (5 is less than 10): set the ` +
+		"option"
+	for options, want := range map[string][]string{
+		`max: 1, kind: a`:          {low},
+		`max: 1, kind: a, low: 11`: nil,
+		`max: 1, low: 11`:          {`plugin asha: the default of option "kind" is "c", which its own schema `},
+	} {
+		got := WrongDefaults(parse(t, "scheduler: {plugin: asha, "+options+"}").Scheduler, []byte(schema))
+		if len(got) != len(want) || len(got) > 0 && !strings.HasPrefix(got[0], want[0]) {
+			t.Errorf("%s: %q, want %q", options, got, want)
+		}
+	}
+	if got := WrongDefaults(PluginRef{Name: "p", Options: []byte("{}")}, []byte("{")); got != nil {
+		t.Error(got)
+	}
+}
+
 func TestSchemaWith(t *testing.T) {
 	schema, err := compileSchema(SchemaWith([]sdk.Info{
 		{Kind: sdk.KindScheduler, Name: "asha", Summary: "Stops the worst.", Options: []byte(asha)},

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,6 +123,49 @@ func CheckOptions(ref PluginRef, schema []byte) []error {
 	return out
 }
 
+// WrongDefaults says which options, that are not given, have a default that the plugin's own schema forbids. The plugin
+// uses it nevertheless. A default that is null stands for none.
+func WrongDefaults(ref PluginRef, schema []byte) (doubts []string) {
+	var of struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	var given map[string]json.RawMessage
+	compiled, err := fit.Compile(schema)
+	if err != nil || json.Unmarshal(schema, &of) != nil || json.Unmarshal(ref.Options, &given) != nil {
+		return nil // CheckOptions says so
+	}
+	for _, name := range slices.Sorted(maps.Keys(of.Properties)) {
+		var option struct {
+			Default json.RawMessage `json:"default"`
+		}
+		_ = json.Unmarshal(of.Properties[name], &option) // a schema may be true
+		if value := string(option.Default); value != "" && value != "null" && given[name] == nil &&
+			!slices.Contains(of.Required, name) {
+			if why := refuses(compiled, name, option.Default); why != "" {
+				doubts = append(doubts, oneLine(fmt.Sprintf("plugin %s: the default of option %s is %s, which its own "+
+					"schema forbids (%s): set the option", ref.Name, quote(name), value, why)))
+			}
+		}
+	}
+	return doubts
+}
+
+// refuses says why a schema of options forbids the value of one; "" if it does not.
+func refuses(schema *fit.Schema, name string, value json.RawMessage) string {
+	text, err := json.Marshal(map[string]json.RawMessage{name: value})
+	if err != nil {
+		return ""
+	}
+	faults, _ := schema.Faults(text)
+	for i := range faults {
+		if len(faults[i].Path) > 0 { // else it is about the others, which are missing here
+			return faults[i].What()
+		}
+	}
+	return ""
+}
+
 func asErrors(err error) Errors {
 	list, _ := err.(Errors)
 	return list
@@ -180,6 +224,14 @@ func (o *optionErrors) wanted(f *fit.Fault) string {
 		return o.words(f.Path, "less")
 	case "oneOf", "anyOf":
 		return o.words(f.Path, "one of the forms that it may have")
+	case "minItems":
+		return o.words(f.Path, fmt.Sprintf("at least %v values", f.Want))
+	case "maxItems":
+		return o.words(f.Path, fmt.Sprintf("at most %v values", f.Want))
+	case "minLength":
+		return fmt.Sprintf("a text of at least %v characters", f.Want)
+	case "maxLength":
+		return fmt.Sprintf("a text of at most %v characters", f.Want)
 	case "multipleOf":
 		return fmt.Sprint("a multiple of ", f.Want)
 	case "const":

@@ -89,10 +89,19 @@ func (o *Opener) Start(ctx context.Context, kind sdk.Kind, ref config.PluginRef,
 		return o.startBundled(ctx, kind, ref.Name, limit, start)
 	}
 	running, err := p.Start(ctx, o.Bundled, o.BaseDir, limit, o.Experiment.Sandbox, start)
-	if text := p.Differences(); err == nil && text != "" {
-		o.Log.Once(text, text)
+	if err == nil {
+		o.doubt(p)
 	}
 	return running, err
+}
+
+// doubt warns of mistakes of the author of a plugin with which it works.
+func (o *Opener) doubt(p *loading.Plugin) {
+	for _, text := range append(p.WrongDefaults(), p.Differences()) {
+		if text != "" {
+			o.Log.Once(text, text)
+		}
+	}
 }
 
 // starter starts processes at a place, or beside the host.

@@ -434,7 +434,8 @@ func (m *simulation) account(r *runningAttempt) {
 }
 
 func (m *simulation) sum() Result {
-	o, why := m.machine.Outcome()
+	o, cause := m.machine.Outcome()
+	why := m.Views.Facts.Named(cause)
 	s := Result{Outcome: o, Reason: why.String(), Seed: m.File.Seed, Machine: m.machine,
 		Objectives: m.machine.Spec().Objectives,
 		Trials:     m.machine.Trials(), Results: m.results, Cut: m.cut, Untimed: m.curves.Untimed, Near: len(m.near),

@@ -35,6 +35,15 @@ type Facts struct {
 	elsewhere func(part string) string
 }
 
+// Named returns the cause of the end of the experiment with what the core does not know: the name of the searcher that
+// is stuck.
+func (f *Facts) Named(why core.Cause) core.Cause {
+	if why.Is(core.CauseSearcherStuck) {
+		why.By = f.Config.Searcher.Name
+	}
+	return why
+}
+
 // Objectives returns the objectives of the experiment file.
 func (f *Facts) Objectives() []core.Objective {
 	list := make([]core.Objective, len(f.Config.Objectives))

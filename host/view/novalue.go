@@ -18,7 +18,7 @@ func (e *Experiment) NoValue(metric string) (text string, err error) {
 // nothing comparable (B-015).
 func noValue(m *core.Machine, metric string) string {
 	if _, runs := m.Runs(0); runs > 1 && m.Metric(metric) != 0 {
-		return "no suggestion has a finite mean of " + metric + " over its runs yet"
+		return "no suggestion has a finite mean of " + metric + " over its runs"
 	}
 	id, all, nan := m.Metric(metric), uint64(0), uint64(0)
 	for no := core.TrialNo(0); id != 0 && int(no) < m.Trials(); no++ {
@@ -113,7 +113,7 @@ func NonFinite(m *core.Machine) string {
 func nothingFinite(metric string, all, nan uint64) string {
 	switch {
 	case all == 0:
-		return "no trial has reported a value of " + metric + " yet"
+		return "no trial has reported a value of " + metric
 	case all == nan && all == 1:
 		return "the only result of " + metric + " was NaN"
 	case all == nan:

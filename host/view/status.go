@@ -135,9 +135,9 @@ const fewTrials = 1000
 func (s *State) CurrentStatus() Status {
 	m := s.Machine
 	outcome, why := m.Outcome()
-	x := Status{Name: s.Name, Dir: s.Place(), State: outcome.String(), Cause: why, Counts: map[core.State]int{},
-		NeverStarted: m.NeverStarted(), Paused: m.Paused(), Grace: s.Config.StopGrace, Planned: Planned(m),
-		Made:    int64(m.Trials()),
+	x := Status{Name: s.Name, Dir: s.Place(), State: outcome.String(), Cause: s.Named(why),
+		Counts: map[core.State]int{}, NeverStarted: m.NeverStarted(), Paused: m.Paused(),
+		Grace: s.Config.StopGrace, Planned: Planned(m), Made: int64(m.Trials()),
 		Quality: Quality{Objective: s.Objectives()[0], Several: len(s.Config.Objectives) > 1}, Resources: m.Usage(),
 		Spent: Spent{Elapsed: time.Duration(m.Now()), Budget: time.Duration(m.Spec().Budget.TimeNS),
 			Uncounted: time.Duration(m.Now() - m.Counted()), Failures: int(m.Spec().Budget.TrialsFailed)},
@@ -154,7 +154,7 @@ func (s *State) CurrentStatus() Status {
 	}
 	x.Begun = begunTrials(m)
 	if ending, why := m.Ending(); ending != 0 && outcome == 0 {
-		x.Ending, x.Cause = ending.String(), why
+		x.Ending, x.Cause = ending.String(), s.Named(why)
 	}
 	x.Reason = x.Cause.String()
 	if outcome == core.Finished && x.Cause.Is(core.CauseNone) && x.Exhausted && x.Made < x.Planned {

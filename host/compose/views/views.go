@@ -127,7 +127,8 @@ func (s *Views) SayPaused() {
 // Ended returns how the run ended.
 func (s *Views) Ended() options.Ended {
 	m := s.setup.Machine
-	o, why := m.Outcome()
+	o, cause := m.Outcome()
+	why := s.Facts.Named(cause)
 	return options.Ended{Outcome: o, Reason: why.String(), Errored: m.Count(core.Errored), Dir: s.setup.Dir.Path(),
 		NonFinite: view.NonFinite(m)}
 }

@@ -29,10 +29,19 @@ type Fault struct {
 }
 
 // Error says where the fault is, and what is wrong.
-func (f *Fault) Error() string {
-	what := cmp.Or(f.Text, fmt.Sprintf("%v breaks the rule %s: %v", f.Got, f.Rule, f.Want))
-	return fmt.Sprintf("at %q: %s", strings.Join(f.Path, "."), what)
+func (f *Fault) Error() string { return fmt.Sprintf("at %q: %s", strings.Join(f.Path, "."), f.What()) }
+
+// What says what is wrong.
+func (f *Fault) What() string {
+	if words := comparisons[f.Rule]; words != "" {
+		return fmt.Sprintf("%v %s %v", f.Got, words, f.Want)
+	}
+	return cmp.Or(f.Text, fmt.Sprintf("%v breaks the rule %s: %v", f.Got, f.Rule, f.Want))
 }
+
+// comparisons are the rules about which the library writes numbers as no user does: 5/1 is less than 10.000000.
+var comparisons = map[string]string{"minimum": "is less than", "maximum": "is more than",
+	"exclusiveMinimum": "is not more than", "exclusiveMaximum": "is not less than", "multipleOf": "is no multiple of"}
 
 // Faults returns the faults of a JSON value, in the order of its keys.
 func (s *Schema) Faults(text []byte) ([]Fault, error) {

@@ -137,6 +137,13 @@ func (p *Plugin) Differences() string {
 	return Differences(p.Folder, p.info)
 }
 
+// WrongDefaults says which options that the file does not set have a default that the plugin's own schema forbids.
+func (p *Plugin) WrongDefaults() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return config.WrongDefaults(p.ref, p.info.Options)
+}
+
 // Release distinguishes releases of the plugin.
 func (p *Plugin) Release() string {
 	if p.Bundled != nil {

@@ -119,10 +119,7 @@ func TestFaultsOfStatus(t *testing.T) {
 	d.hears("a-1", sdk.LeaseGranted)
 	q.fails("status-rubbish", "status-fails", "status-slow", "status-silent", "status-silent", "status-silent",
 		"cancel-fails", "cancel-rubbish")
-	eventually(t, func() bool {
-		left, _ := os.ReadFile(filepath.Join(q.dir, "faults"))
-		return !strings.Contains(string(left), "status")
-	})
+	eventually(t, func() bool { return !q.owes("status") })
 	if err := d.Release(t.Context(), []string{"a-1"}); err == nil || !strings.Contains(err.Error(),
 		"exited with status 3: queue: the server does not answer") {
 		t.Error(err)
@@ -147,6 +144,11 @@ func TestSilentStatus(t *testing.T) {
 	d = opened(t, q, map[string]any{"ended": `job_state = F|\A\z`})
 	d.must(d.ask(of("a-2")))
 	d.hears("a-2", sdk.LeaseGranted)
+	q.fails("status-mute", "status-rubbish", "status-killed", "status-killed", "status-rubbish")
+	eventually(t, func() bool { return !q.owes("status") || d.lease("a-2") == nil })
+	if d.lease("a-2") == nil {
+		t.Fatal("it is lost with one answer without words, or with a command that was killed")
+	}
 	q.fails("status-silent", "status-silent")
 	d.hears("a-2", sdk.LeaseLost)
 	eventually(t, func() bool { return q.jobs() == 0 })
@@ -508,10 +510,7 @@ func TestCancelled(t *testing.T) {
 	q.fails("submit-slow")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		eventually(t, func() bool {
-			left, _ := os.ReadFile(filepath.Join(q.dir, "faults"))
-			return !strings.Contains(string(left), "submit")
-		})
+		eventually(t, func() bool { return !q.owes("submit") })
 		cancel()
 	}()
 	if err := d.Allocate(ctx, []sdk.LeaseRequest{of("a-1")}); err == nil {

@@ -111,7 +111,7 @@ func (e *executor) ask(ctx context.Context, id string) (state, string) {
 	switch {
 	case err != nil:
 		return unknown, err.Error()
-	case o.blank() && o.status == 0:
+	case o.blank():
 		return e.inSilence(o)
 	}
 	s := e.stateIn(o.all())
@@ -122,10 +122,14 @@ func (e *executor) ask(ctx context.Context, id string) (state, string) {
 }
 
 // inSilence returns the state of a job of which the system says nothing. Some say nothing of a job that has ended, and
-// their pattern ended matches that; others while they begin, and then the job may run.
+// their pattern ended matches that; others while they begin, and then the job may run. A command that was killed says
+// nothing of its job.
 func (e *executor) inSilence(o *output) (state, string) {
-	if e.ended.MatchString("") {
+	switch {
+	case o.status >= 0 && e.ended.MatchString(""):
 		return absent, ""
+	case o.status != 0:
+		return unknown, o.failed(o.exited()).Error()
 	}
 	return unknown, o.words[0] + ` printed nothing; if it does so for a job that has ended, let the option ended ` +
 		`match that, too: …|\A\z`
@@ -239,6 +243,9 @@ func (e *executor) epitaph(name, id string, l *lease) string {
 
 // onNodes says on which nodes the job of a lease runs, as far as it is known.
 func (e *executor) onNodes(name string, l *lease) string {
+	e.mu.Lock()
+	granted, apart := l.Granted, e.apart
+	e.mu.Unlock()
 	var nodes []string
 	add := func(node string) {
 		if !slices.Contains(nodes, node) {
@@ -250,8 +257,8 @@ func (e *executor) onNodes(name string, l *lease) string {
 			add(oneLine(note[0]))
 		}
 	}
-	if len(nodes) == 0 && !e.apart { // else they may be no names of nodes
-		for _, b := range l.Granted {
+	if len(nodes) == 0 && !apart { // else they may be no names of nodes
+		for _, b := range granted {
 			add(b.Node)
 		}
 	}

@@ -51,6 +51,12 @@ func (q *queue) fails(faults ...string) {
 	}
 }
 
+// owes reports whether a fault of a command has not come yet.
+func (q *queue) owes(command string) bool {
+	left, _ := os.ReadFile(filepath.Join(q.dir, "faults"))
+	return strings.Contains(string(left), command)
+}
+
 // jobs are the jobs that run or wait.
 func (q *queue) jobs() (n int) {
 	q.t.Helper()

@@ -18,7 +18,7 @@ type output struct {
 	words  []string
 	out    string
 	err    string
-	status int // 0: it succeeded
+	status int // 0: it succeeded; -1: it was killed
 }
 
 // all is everything that it printed, without empty lines around it.
@@ -73,8 +73,11 @@ func (o *output) failed(why string) error {
 
 // exited returns how a command ended.
 func (o *output) exited() string {
-	if o.status == 0 {
+	switch {
+	case o.status == 0:
 		return "printed something else than expected"
+	case o.status < 0:
+		return "was killed"
 	}
 	return fmt.Sprintf("exited with status %d", o.status)
 }

@@ -71,6 +71,9 @@ func TestParseRefuses(t *testing.T) {
 		`{"metrics":{"a":1},"iteration":-1}`:      "iteration", `{"metrics":{"a":1},"iteration":1e300}`: "iteration",
 		`{"metrics":{"a":1},"iteration":NaN}`: "iteration", `{"iteration":1}`: "no metrics",
 		`{"metrics":{"a":1},"done":1}`: "done", `{"metrics":{"a":1},"colour":1}`: "colour",
+		`{"metrics":{"a":1},"colour":{"b":1}}`: `unknown key "colour"`,
+		`{"metrics":{"a":1},"colour":{}}`:      `unknown key "colour"`,
+		`{"metrics":{"a":1},"iteration":{}}`:   "iteration is not a whole number", `{"metrics":{}}`: "no metrics",
 		nested(MaxDepth + 1): "deeper than 64", arrays: "deeper than 64",
 		`{"metrics":{"` + strings.Repeat("x", 129) + `":1}}`: "128 bytes",
 	} {

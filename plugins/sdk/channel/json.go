@@ -25,13 +25,18 @@ const (
 // as strings), a string, a bool, nil, or an array as json.RawMessage. Objects deeper than MaxDepth
 // are an error.
 func Flatten(line []byte, leaf func(name string, value any) error) error {
+	return flatten(line, leaf, func(string) error { return nil })
+}
+
+// flatten is Flatten, and calls object for each key of the outermost object whose value is an object.
+func flatten(line []byte, leaf func(name string, value any) error, object func(name string) error) error {
 	text := quoteNonFinite(line)
-	d := &decoder{json.NewDecoder(bytes.NewReader(text)), text}
+	d := &decoder{json.NewDecoder(bytes.NewReader(text)), text, leaf, object}
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return notObject(err)
 	}
-	if err := flattenObject(d, "", 1, leaf); err != nil {
+	if err := d.flattenObject("", 1); err != nil {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
@@ -40,10 +45,12 @@ func Flatten(line []byte, leaf func(name string, value any) error) error {
 	return nil
 }
 
-// decoder remembers its input.
+// decoder remembers its input, and has the functions of [flatten].
 type decoder struct {
 	*json.Decoder
-	text []byte
+	text   []byte
+	leaf   func(name string, value any) error
+	object func(name string) error
 }
 
 func notObject(err error) error {
@@ -63,7 +70,7 @@ func badJSON(err error) error {
 	return fmt.Errorf("%w: %w", ErrNotJSON, err)
 }
 
-func flattenObject(d *decoder, prefix string, depth int, leaf func(string, any) error) error {
+func (d *decoder) flattenObject(prefix string, depth int) error {
 	for {
 		t, err := d.Token()
 		if err != nil {
@@ -73,13 +80,13 @@ func flattenObject(d *decoder, prefix string, depth int, leaf func(string, any) 
 		if !ok {
 			return nil // the closing brace
 		}
-		if err := flattenValue(d, prefix+key, depth, leaf); err != nil {
+		if err := d.flattenValue(prefix+key, depth); err != nil {
 			return err
 		}
 	}
 }
 
-func flattenValue(d *decoder, name string, depth int, leaf func(string, any) error) error {
+func (d *decoder) flattenValue(name string, depth int) error {
 	t, err := d.Token()
 	if err != nil {
 		return badJSON(err)
@@ -95,22 +102,27 @@ func flattenValue(d *decoder, name string, depth int, leaf func(string, any) err
 			if len(name) > 2*MaxNameBytes {
 				return fmt.Errorf("a name is longer than %d bytes", 2*MaxNameBytes)
 			}
-			return flattenObject(d, name+"/", depth+1, leaf)
+			if depth == 1 {
+				if err := d.object(name); err != nil {
+					return err
+				}
+			}
+			return d.flattenObject(name+"/", depth+1)
 		}
 		begin := d.InputOffset() - 1
 		if err := skipArray(d, depth+1); err != nil {
 			return err
 		}
-		return leaf(name, json.RawMessage(d.text[begin:d.InputOffset()]))
+		return d.leaf(name, json.RawMessage(d.text[begin:d.InputOffset()]))
 	case json.Number:
-		return leaf(name, number(t))
+		return d.leaf(name, number(t))
 	case string:
 		if v, ok := nonFinite(t); ok {
-			return leaf(name, v)
+			return d.leaf(name, v)
 		}
-		return leaf(name, t)
+		return d.leaf(name, t)
 	}
-	return leaf(name, t)
+	return d.leaf(name, t)
 }
 
 // skipArray reads to the end of an open array.

@@ -22,11 +22,15 @@ func Parse(line []byte) (sdk.Result, error) {
 	return r, err
 }
 
+// Object is the value of a key with a JSON object, where [ParseWith] expects none.
+type Object struct{}
+
 // ParseWith reads a line that may have other keys than those of a report. It calls other for each
-// such key, as [Flatten] does; other returns an error for keys that it does not know.
+// such key, as [Flatten] does, or with an [Object]; other returns an error for keys that it does not know. The metrics
+// are not nil if the line has that key.
 func ParseWith(line []byte, other func(name string, value any) error) (sdk.Result, error) {
 	p := parser{seen: map[string]bool{}, other: other}
-	if err := Flatten(line, p.leaf); err != nil {
+	if err := flatten(line, p.leaf, p.object); err != nil {
 		return sdk.Result{}, err
 	}
 	if p.r.Iteration == 0 {
@@ -43,6 +47,17 @@ type parser struct {
 	said  uint64 // the iteration, if it is among the metrics
 	seen  map[string]bool
 	other func(name string, value any) error
+}
+
+// object processes a key whose value is an object: metrics alone have one.
+func (p *parser) object(name string) error {
+	if name != "metrics" {
+		return p.leaf(name, Object{})
+	}
+	if p.r.Metrics == nil {
+		p.r.Metrics = []sdk.Metric{}
+	}
+	return nil
 }
 
 func (p *parser) leaf(name string, value any) (err error) {

@@ -113,10 +113,12 @@ func dependents(s *space.Space, i int) (list []int) {
 	return list
 }
 
-// add adds a trial that has ended.
+// add adds a trial that has ended. One that had failed, and ran again, is one trial.
 func (b *branches) add(o *outcomes.Outcome) {
 	loss := o.Losses[0]
-	b.ended++
+	if !o.Again {
+		b.ended++
+	}
 	b.since++
 	if loss < b.best {
 		b.best, b.since = loss, 0
@@ -124,21 +126,24 @@ func (b *branches) add(o *outcomes.Outcome) {
 	for k := range b.choices {
 		c := &b.choices[k]
 		if x := o.Point[c.param]; !math.IsNaN(x) {
-			c.add(&c.values[int(x)], o.Point, loss)
+			c.add(&c.values[int(x)], o)
 		}
 	}
 }
 
-func (c *choice) add(v *branch, p space.Point, loss float64) {
+func (c *choice) add(v *branch, o *outcomes.Outcome) {
 	params := 0
 	for _, i := range c.below {
-		if !math.IsNaN(p[i]) {
+		if !math.IsNaN(o.Point[i]) {
 			params++
 		}
 	}
 	v.params = max(v.params, params)
-	if v.trials++; v.trials == 1 || loss < v.best {
-		v.best = loss
+	if !o.Again {
+		v.trials++
+	}
+	if v.trials == 1 || o.Losses[0] < v.best {
+		v.best = o.Losses[0]
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/searchers/internal/outcomes"
 	. "github.com/tunehost/tunehost/plugins/searchers/internal/searchtest"
 )
 
@@ -141,6 +142,17 @@ func TestPick(t *testing.T) {
 		if got := x.pick(); got != c.want {
 			t.Errorf("%v: %d, want %d", c.values, got, c.want)
 		}
+	}
+}
+
+// A trial that failed, and that the user ran again, is one trial of its branch, with its new loss.
+func TestRetriedIsOneTrial(t *testing.T) {
+	b, none := newBranches(model()), math.NaN()
+	p := space.Point{0, 0.5, none, none, none, none, none}
+	b.add(&outcomes.Outcome{Point: p, Losses: []float64{math.Inf(1)}})
+	b.add(&outcomes.Outcome{Point: p, Losses: []float64{3}, Again: true})
+	if v := b.choices[0].values[0]; v.trials != 1 || v.best != 3 || b.ended != 1 || b.best != 3 {
+		t.Errorf("%+v, %d ended, the best %v", v, b.ended, b.best)
 	}
 }
 

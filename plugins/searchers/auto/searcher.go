@@ -24,7 +24,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "auto",
-		Version: "1.8.0",
+		Version: "1.9.0",
 		Summary: "Chooses one of the other searchers by the space, the objectives and the number of ended trials: " +
 			"start with this one.",
 		Options: declared.Schema(),

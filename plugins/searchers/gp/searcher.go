@@ -17,7 +17,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "gp",
-		Version: "1.7.0",
+		Version: "1.8.0",
 		Summary: "Models results as a Gaussian process and suggests the largest expected improvement: for " +
 			"expensive trials.",
 		Options: declared.Schema(),

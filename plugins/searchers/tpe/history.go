@@ -98,6 +98,7 @@ func (h *history) follow(i int, e *sdk.Event) {
 	}
 	switch e.Kind {
 	case sdk.ResultReported:
+		t.failed = false // it runs again
 		if t.counted {
 			h.count(i)
 		}

@@ -19,7 +19,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "tpe",
-		Version: "1.3.0",
+		Version: "1.4.0",
 		Summary: "Models the densities of good and bad trials (tree-structured Parzen estimator), and searches where " +
 			"good ones prevail.",
 		Options: declared.Schema(),

@@ -6,8 +6,8 @@
 #   queue.sh FOLDER serve           starts the jobs, if they are not to be children of who submits them
 # The file FOLDER/faults has words, one a line, each for one call that comes next to the command
 # before the dash: submit-lost (accepted, but no answer), submit-twice (two jobs), submit-rubbish,
-# submit-fails, status-rubbish, status-fails, status-slow, status-silent (nothing, and success), cancel-mute (nothing, and
-# failure), list-fails and so on.
+# submit-fails, status-rubbish, status-fails, status-slow, status-silent (nothing, and success),
+# status-mute, cancel-mute (nothing, and failure), status-killed, list-fails and so on.
 # The file FOLDER/slots has how many jobs run at a time; without it there is no limit.
 dir=$1 command=$2
 mkdir -p "$dir/jobs" || exit 1
@@ -84,6 +84,7 @@ case $word in
 *-rubbish) echo "<html>502 Bad Gateway</html>"; exit 0 ;;
 *-silent) exit 0 ;;
 *-mute) exit 3 ;;
+*-killed) kill -KILL $$ ;;
 esac
 
 case $command in

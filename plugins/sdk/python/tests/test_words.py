@@ -93,9 +93,19 @@ TEXTS = [
         'the process of the searcher was not ready within 1m of its start: the machine is busy, or imports take long; '
         'deadlines={"start": SECONDS} of tune.RunConfig gives it another time',
     ),
+    (
+        "core/causetext.go",
+        ["for ever: a searcher that has no more points must say EXHAUSTED; mend it, or choose another"],
+        [],
+        'the searcher says "not yet" although the experiment would wait for ever: suggest must return Searcher.FINISHED '
+        "where it has no more points",
+    ),
 ]
 #: What the program says where the text is only a part.
-BEFORE = {"host/plugin/process/failure.go": 'searcher "/d/tune/searcher" '}
+BEFORE = {
+    "host/plugin/process/failure.go": 'searcher "/d/tune/searcher" ',
+    "core/causetext.go": 'searcher /d/tune/searcher says "not yet" although the experiment would wait ',
+}
 
 
 def source(file: str) -> str:
@@ -124,12 +134,12 @@ def test_all_advice_is_looked_at() -> None:
 
 
 NO_VALUE = [
-    ("host/view/novalue.go", '"no trial has reported a value of " + metric + " yet"'),
+    ("host/view/novalue.go", '"no trial has reported a value of " + metric'),
     ("host/view/novalue.go", '"the only result of " + metric + " was NaN"'),
     ("host/view/novalue.go", '"all %d results of %s were NaN"'),
     ("host/view/novalue.go", '"none of the %d results of %s was finite"'),
-    ("host/view/novalue.go", '"no suggestion has a finite mean of " + metric + " over its runs yet"'),
-    ("cmd/tunehost/best.go", '"%s: no trial has reported finite values of all objectives yet"'),
+    ("host/view/novalue.go", '"no suggestion has a finite mean of " + metric + " over its runs"'),
+    ("cmd/tunehost/best.go", '"%s: no trial has reported finite values of all objectives"'),
 ]
 
 

@@ -27,7 +27,9 @@ _other.refuse()  # before anything that may come from the other project
 
 # Modules are imported when one of their names is used first: a script that reports needs few of them.
 _MODULES = {
-    "_asktell": "AskError AskTell Asked AsyncAskTell TellFirst",
+    "_asked": "AskError Asked TellFirst",
+    "_asktell": "AskTell",
+    "_asynchronous": "AsyncAskTell",
     "_binary": "NotFound",
     "_minimize": "Best maximize minimize",
     "_reading": "Experiment",
@@ -47,7 +49,9 @@ _SUBMODULES = {"errors", "events", "executor", "finite", "history", "integration
                "space", "tune"}
 
 if _TYPE_CHECKING:
-    from ._asktell import AskError, AskTell, Asked, AsyncAskTell, TellFirst
+    from ._asked import AskError, Asked, TellFirst
+    from ._asktell import AskTell
+    from ._asynchronous import AsyncAskTell
     from ._binary import NotFound
     from ._minimize import Best, maximize, minimize
     from ._reading import Experiment

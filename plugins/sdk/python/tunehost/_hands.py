@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from typing import Any, Callable, Collection, Dict, Iterable, Set, Union
 
 __all__ = ["Hands", "task"]
@@ -28,7 +29,7 @@ class Hands:
         self.me = me
         self._lock = threading.Lock()
         self._having: Dict[str, Set[Holder]] = {}
-        self._telling: Set[Holder] = set()
+        self._telling: weakref.WeakSet[Holder] = weakref.WeakSet()
 
     def take(self, trial: str) -> None:
         """This thread has asked for a trial."""
@@ -41,17 +42,26 @@ class Hands:
             if trial in self._having:
                 self._having[trial].add(self.me())
 
+    def tells(self, trial: str) -> None:
+        """This thread begins to tell the result of a trial. The program may take its time to answer."""
+        with self._lock:
+            self._tells(trial)
+
     def give(self, trial: str) -> None:
         """This thread has told the result of a trial."""
-        me = self.me()
         with self._lock:
-            if me not in self._having.pop(trial, {me}):
-                self._telling.add(me)
+            self._tells(trial)
+            self._having.pop(trial, None)
+
+    def _tells(self, trial: str) -> None:
+        me = self.me()
+        if me not in self._having.get(trial, {me}):
+            self._telling.add(me)
 
     def others(self, trials: Iterable[str], waiting: Collection[Holder] = ()) -> bool:
         """Whether another thread, which has not ended, may tell the result of one of these trials; none of those that wait."""
         with self._lock:
-            found = self._telling.union(*(self._having.get(trial, ()) for trial in trials))
+            found = set(self._telling).union(*(self._having.get(trial, ()) for trial in trials))
         return any(_lives(one) for one in found.difference(waiting, {self.me()}))
 
 

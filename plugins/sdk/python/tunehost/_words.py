@@ -71,6 +71,10 @@ _ADVISED: Tuple[Tuple[str, _Words], ...] = (
         rf'(?:scheduler "[^"]*": )?{_OURS} failed in \w+: ',
         _given_up,
     ),
+    (
+        r"searcher .*/tune/searcher( says .* would wait for ever: ).* must say EXHAUSTED; mend it, or choose another",
+        r"the searcher\1suggest must return Searcher.FINISHED where it has no more points",
+    ),
     (rf"{_OURS} has not answered \w+(?: since its start)? for (\S+); (.*?) \(deadlines\.(\w+)\)", _late),
     (rf"{_OURS} was not ready within (\S+) of its start", _unready),
 )
@@ -94,9 +98,9 @@ def unexplained(said: str, status: int) -> str:
 
 
 _NO_VALUE = re.compile(
-    r"no trial has reported a value of .* yet|no trial has reported finite values of all objectives yet|"
+    r"no trial has reported a value of |no trial has reported finite values of all objectives|"
     r"all \d+ results of .* were NaN|the only result of .* was NaN|none of the \d+ results of .* was finite|"
-    r"no suggestion has a finite mean of .* over its runs yet"
+    r"no suggestion has a finite mean of .* over its runs"
 )
 
 

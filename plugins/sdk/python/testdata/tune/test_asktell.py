@@ -217,6 +217,16 @@ def test_a_trial_that_was_forgotten_is_named():
     assert re.match(r"waiting for the result of trial 0 \(\w+\), 1 \(\w+\), which was handed out and not told", done.stdout), done
 
 
+def test_a_setting_that_cannot_be_written_leaves_no_process():
+    script = (
+        "import tunehost\n"
+        "try: tunehost.AskTell({'x': 1}, metric='loss', mode='min', stop={'when': object()})\n"
+        "except tunehost.AskError as e: print(e)\n"
+    )
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", script], capture_output=True, text=True)
+    assert "cannot be written into an experiment file" in done.stdout and "ResourceWarning" not in done.stderr
+
+
 @pytest.fixture
 def unrelated():
     """A thread of somebody else, as a notebook always has several."""
@@ -254,21 +264,24 @@ def test_a_thread_that_was_handed_a_trial_tells_it_late(monkeypatch, unrelated, 
     """Two trials; each takes several times as long as a thread is waited for that has none. The second way becomes known
     with the first result."""
     monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 1)
-    computes = threading.Event()
+    computes, known = threading.Event(), threading.Event()
 
     def train(trial):
         if handed == "the trial":
             loss = trial.params["x"]
+            known.set()
             computes.wait(3)
             experiment.tell(trial, loss)
         else:
             computes.wait(0.01 if trial.endswith("first") else 3)
             experiment.tell(trial.removesuffix("first"), 1.0)
+            known.set()
 
     trials = in_a_thread(train)
     with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=2, storage="none") as experiment:
         for trial in experiment:
             trials.put(trial if handed == "the trial" else trial.id + ("first" if trial.number == 0 else ""))
+            assert known.wait(60)
         trials.put(None)
         assert experiment.best() is not None
 
@@ -347,7 +360,7 @@ def test_processes_that_are_forked_meanwhile():
 
         other = multiprocessing.get_context("fork").Process(target=child)
         other.start()
-        assert said.recv()
+        assert said.poll(60) and said.recv()
         experiment.tell(trial, 2.0)
     assert experiment.best()["value"] == 2.0 and other.is_alive()
     said.send("end")
@@ -386,14 +399,16 @@ def test_threads_that_wait_long_are_told_of_the_trial(monkeypatch, capfd):
     monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.1)
     with tunehost.AskTell({"x": tune.uniform(0, 1)}, "loss", "min", trials=1, storage="none") as experiment:
         trial = experiment.ask()
-        computes = threading.Event()
+        computes, known = threading.Event(), threading.Event()
 
         def late():
             loss = trial.params["x"]
+            known.set()
             computes.wait(1)
             experiment.tell(trial, loss)
 
         threading.Thread(target=late).start()
+        assert known.wait(60)
         assert experiment.ask(wait=True) is None
     assert f"tunehost: waiting for the result of trial 0 ({trial.id}), which was handed out" in capfd.readouterr().err
 
@@ -596,9 +611,13 @@ def test_a_task_does_not_wait_for_a_program_that_is_gone(monkeypatch, capfd):
 
     async def ask(experiment):
         trial = await experiment.ask()
-        asks = asyncio.ensure_future(experiment.ask())
-        await asyncio.sleep(1)
-        assert not asks.done() and capfd.readouterr().err.count(f"waiting for the result of trial 0 ({trial.id})") == 1
+        asks, said = asyncio.ensure_future(experiment.ask()), ""
+        while "waiting for" not in said:
+            await asyncio.sleep(0.05)
+            said += capfd.readouterr().err
+        await asyncio.sleep(1)  # it is looked several times again, and said once
+        said += capfd.readouterr().err
+        assert not asks.done() and said.count(f"waiting for the result of trial 0 ({trial.id})") == 1
         os.kill(experiment.reading._program._child.pid, 9)
         with pytest.raises(tunehost.AskError, match=r"ended by signal 9 \(SIGKILL\)"):
             await asks
@@ -664,17 +683,32 @@ async def hands_it_to_a_task(experiment, trial):
 
 
 async def hands_it_to_a_thread(experiment, trial):
-    loop = asyncio.get_running_loop()
+    loop, known = asyncio.get_running_loop(), threading.Event()
 
     def late():
         trial.params
+        known.set()
         threading.Event().wait(1)
         asyncio.run_coroutine_threadsafe(experiment.tell(trial, 1.0), loop)
 
     threading.Thread(target=late).start()
+    assert known.wait(60)
 
 
-@pytest.mark.parametrize("first", [trains, hands_it_to_a_task, hands_it_to_a_thread])
+async def tells_slowly(experiment, trial):
+    """By another task, that knows nothing but the id: the program takes long to answer."""
+    tell = experiment.reading.tell
+
+    def slow(told, metrics):
+        if told == trial.id:
+            threading.Event().wait(1)
+        return tell(told, metrics)
+
+    experiment.reading.tell = slow
+    experiment.kept = asyncio.ensure_future(experiment.tell(trial.id, 1.0))
+
+
+@pytest.mark.parametrize("first", [trains, hands_it_to_a_task, hands_it_to_a_thread, tells_slowly])
 def test_tasks_wait_for_one_that_trains_long(monkeypatch, first):
     """Several times as long as is waited for a trial that nobody has."""
     monkeypatch.setattr("tunehost._asktell._SAY_AFTER_S", 0.2)
