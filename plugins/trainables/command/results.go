@@ -142,8 +142,8 @@ func (r *results) trailing(line []byte) {
 	end := bytes.LastIndexByte(line, '}')
 	if r.reader.patterns == nil && end > 0 && line[0] == '{' && r.clues.rankOf(line) == wrongs &&
 		json.Valid(line[:end+1]) {
-		r.hint("trailing", "a line of stdout is not a result, because other text follows it, and it must be the object "+
-			"alone: %s", snippet(line))
+		r.hint("trailing", "a line of stdout is not a result, because other text follows it, and it must be the "+
+			"object alone: %s", snippet(line))
 	}
 }
 
