@@ -25,8 +25,8 @@ func (f *endlessCopies) Fetch(_ exec.Place, _, _ string, s *storage.Saving) erro
 	return s.Err()
 }
 
-// B-023: a trial that is stopped before it runs, or whose host ends, does not wait until the checkpoint is copied that it
-// was to continue from.
+// B-023: a trial that is stopped before it runs, or whose host ends, does not wait until the checkpoint is copied that
+// it was to continue from.
 func TestStopDuringTheCopy(t *testing.T) {
 	t.Run("stop", func(t *testing.T) {
 		x := copyingFor(t, func(c *endlessCopies) Checkpoints { return c })

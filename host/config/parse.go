@@ -50,9 +50,9 @@ func (s *settings) placeOf(set string) string {
 //	   told within a limit is a mistake; its trials were all combinations. Whole numbers above 2^53, or that do not
 //	   fit where they are kept, and names of metrics that no result can have are mistakes. A point that is refused
 //	   by a constraint over random numbers is tried again with new ones; it kept the first
-//	7: a trial to which a scheduler gives other parameters has the random numbers of the trial from which it continues,
-//	   where they do not depend on what changed; it had others, the same after each such change. A form with a map of
-//	   constants, {int: {lower: 0, upper: 9}}, is a mistake; it was a group of constants
+//	7: a trial to which a scheduler gives other parameters has the random numbers of the trial from which it
+//	   continues, where they do not depend on what changed; it had others, the same after each such change. A form
+//	   with a map of constants, {int: {lower: 0, upper: 9}}, is a mistake; it was a group of constants
 const Reading = 7
 
 // The versions that brought the rules that are asked for.

@@ -22,8 +22,8 @@ func TestNamesOfNodesInReasons(t *testing.T) {
 
 // An executor may know no names of nodes.
 func TestNodesWithoutNames(t *testing.T) {
-	for want, nodes := range map[string][]string{"the nodes are granted": {"", ""}, "the node n1 is granted": {"", "n1"},
-		"the nodes n1,n2 are granted": {"n2", "n1", "n2"}} {
+	for want, nodes := range map[string][]string{"the nodes are granted": {"", ""},
+		"the node n1 is granted": {"", "n1"}, "the nodes n1,n2 are granted": {"n2", "n1", "n2"}} {
 		if got := (&lease{nodes: nodes}).joiningOn(); got != want {
 			t.Errorf("%q: %s", nodes, got)
 		}

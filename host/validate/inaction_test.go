@@ -41,15 +41,16 @@ func TestInactiveSchedulers(t *testing.T) {
 		"scheduler: {plugin: pbt, interval: 20}\nstop: {iteration: 20}":            "by interval it acts",
 		"scheduler: {plugin: pb2, burn_in: 30, max: 30}\ntrials: 9":                "and scheduler.max ends trials",
 		"scheduler: {plugin: pbt, interval: 20}\nstop: {iteration: 40}\ntrials: 9": "",
-		"scheduler: {plugin: pbt, interval: 20}\ntrials: 1":                        "with one other or more, and the experiment has one trial",
-		"scheduler: patience\nstop: {iteration: 11}\ntrials: 9":                    "by patience it acts",
-		"scheduler: patience\nstop: {iteration: 12}\ntrials: 9":                    "",
-		"scheduler: {plugin: patience, limit: 3}\nstop: {iteration: 5}":            "",
-		"scheduler: {plugin: asha, grace: 9}\nstop: {iteration: 9}":                "by grace it acts from iteration 9",
-		"scheduler: wilcoxon\nstop: {iteration: 2}":                                "by startup_folds it acts",
-		"scheduler: asha\nstop: {iteration: 9}":                                    "",
-		"scheduler: ./mine\nstop: {iteration: 9}":                                  "",
-		"scheduler: fifo\nstop: {iteration: 1}":                                    "",
+		"scheduler: {plugin: pbt, interval: 20}\ntrials: 1": "with one other or more, and the experiment has one " +
+			"trial",
+		"scheduler: patience\nstop: {iteration: 11}\ntrials: 9":         "by patience it acts",
+		"scheduler: patience\nstop: {iteration: 12}\ntrials: 9":         "",
+		"scheduler: {plugin: patience, limit: 3}\nstop: {iteration: 5}": "",
+		"scheduler: {plugin: asha, grace: 9}\nstop: {iteration: 9}":     "by grace it acts from iteration 9",
+		"scheduler: wilcoxon\nstop: {iteration: 2}":                     "by startup_folds it acts",
+		"scheduler: asha\nstop: {iteration: 9}":                         "",
+		"scheduler: ./mine\nstop: {iteration: 9}":                       "",
+		"scheduler: fifo\nstop: {iteration: 1}":                         "",
 	} {
 		if got := doubtsOf(t, inactive, space+text); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", text, got, want)

@@ -153,7 +153,8 @@ func (p *Process) startFailure(ctx, within context.Context, begun time.Time, err
 	case within.Err() != nil, status.Code(err) == codes.Canceled, status.Code(err) == codes.DeadlineExceeded:
 		return p.startedLate(allowed(within, begun), err)
 	case status.Code(err) == codes.Unimplemented:
-		return p.failure(plugin.NotStarted, "is not "+sdk.Kind(p.config.kind()).WithArticle()+p.instead(within), errOtherKind)
+		wanted := sdk.Kind(p.config.kind()).WithArticle()
+		return p.failure(plugin.NotStarted, "is not "+wanted+p.instead(within), errOtherKind)
 	}
 	if s, ok := status.FromError(err); ok && s.Code() != codes.Unavailable {
 		return p.failure(plugin.NotStarted, "cannot be used: "+s.Message(), err) // what Describe answered
