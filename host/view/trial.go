@@ -141,7 +141,7 @@ func (t *Trial) shape() trialJSON {
 		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures,
 		attemptsJSON: attemptsJSON{Attempts: t.Attempt, Node: t.Node, Unstarted: t.NeverStarted,
 			WasRunning: t.WasRunning, Early: t.StoppedEarly},
-		Error:        orNull(t.Error), Reason: orNull(t.Reason), Cause: causeShape(t.Cause), Dir: t.Dir,
+		Error: orNull(t.Error), Reason: orNull(t.Reason), Cause: causeShape(t.Cause), Dir: t.Dir,
 		Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended),
 		Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), CheckpointAt: t.CheckpointAt,
 		Exports: t.exports()}
