@@ -78,7 +78,7 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
     <nav ref={tabs} class="tabs" aria-label="views">{views.map((v) => <a key={v.name} href={href(["x", x, v.name])}
       aria-current={v.name === view ? "page" : undefined}>{v.title}</a>)}</nav>
     <main id="main" tabIndex={-1}>
-      {unread ? <Failure of={watched.error} /> : <Lost watched={watched} />}
+      {unread ? <><Failure of={watched.error} /><p><a href={href([])}>All experiments</a></p></> : <Lost watched={watched} />}
       <Moment state={watched.status?.state} />
       {watched.status ? <>{watched.status.dir.includes("://")
         ? <p class="quiet" id="elsewhere">In {watched.status.dir}, for reading: commands go to the machine that runs it.</p>

@@ -138,9 +138,10 @@ export function Choice<T extends string>({ label, of, chosen, on }: { label: str
     {of.map(([v, text, cannot]) => <Button key={v} small pressed={v === chosen} cannot={v === chosen ? undefined : cannot} on={() => on(v)}>{text}</Button>)}</div>;
 }
 
+// Select is a list to choose from, if there is anything.
 export function Select({ label, of, chosen, on }: { label: string; of: readonly string[]; chosen: string;
-  on: (v: string) => void }): JSX.Element {
-  return <label class="select">{label} <select value={chosen} onChange={(e) => on(e.currentTarget.value)}>
+  on: (v: string) => void }): JSX.Element | null {
+  return of.length === 0 ? null : <label class="select">{label} <select value={chosen} onChange={(e) => on(e.currentTarget.value)}>
     {of.map((v) => <option key={v} value={v}>{v}</option>)}</select></label>;
 }
 
