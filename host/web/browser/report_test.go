@@ -44,8 +44,8 @@ func TestReport(t *testing.T) {
 	axe := axeSource(t)
 	dir := finished(t)
 	best := answers[trial](t, dir, "best", "results/quickstart")[0]
-	orders := map[string][]trial{}
-	for _, sort := range []string{"", "accuracy", "-accuracy", "lr", "-optimizer", "-ended", "state", "time"} {
+	orders := map[string][]trial{"": answers[trial](t, dir, "trials", "results/quickstart")}
+	for _, sort := range []string{"accuracy", "-accuracy", "lr", "-optimizer", "-ended", "state", "time"} {
 		orders[sort] = answers[trial](t, dir, "trials", "results/quickstart", "--sort", sort)
 	}
 	shares := answers[share](t, dir, "importance", "results/quickstart")
