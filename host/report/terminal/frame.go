@@ -243,6 +243,7 @@ func (s screen) best(st view.Status, v *varied) string {
 	}
 	text := "best " + s.paint.paint(bold, clean(st.Objective.Metric)+" "+number(st.Best.Value, 5)) + " by " +
 		bestName(st.Best)
-	params := slices.DeleteFunc(readParams(st.Best.Trial.Params, v.told), func(p param) bool { return !v.shown(p.name) })
+	params := slices.DeleteFunc(readParams(st.Best.Trial.Params, v.told),
+		func(p param) bool { return !v.shown(p.name) })
 	return join(text, s.paint.paint(faint, paramText(params)))
 }

@@ -270,8 +270,8 @@ func (c *Catalog) leave(dir string, s *Shared) {
 	}
 }
 
-// Ended returns what reports whether the last word on an experiment has been spoken since now: its host has ended, or it
-// was opened anew, as its settings have changed. It does not keep in memory what the catalog closes.
+// Ended returns what reports whether the last word on an experiment has been spoken since now: its host has ended, or
+// it was opened anew, as its settings have changed. It does not keep in memory what the catalog closes.
 func (c *Catalog) Ended(s *Shared) func() bool {
 	dir, version, was := s.dir, s.Version(), weak.Make(s)
 	return func() bool {

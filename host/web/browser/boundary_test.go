@@ -13,7 +13,8 @@ func TestViewThatCannotBeShown(t *testing.T) {
 	p.open(server.url() + "#/")
 	p.run("break", chromedp.Evaluate(`{
 		window.whole = window.fetch;
-		window.fetch = async (...what) => String(what[0]).endsWith("/plane/lineage") ? new Response("{}") : whole(...what);
+		window.fetch = async (...what) =>
+			String(what[0]).endsWith("/plane/lineage") ? new Response("{}") : whole(...what);
 	}`, nil))
 	p.view("#/x/plane/lineage")
 	p.shows("main .failure", "This part of the page cannot be shown, which is a fault of the page: TypeError")
@@ -36,7 +37,8 @@ func TestExperimentThatCannotBeShown(t *testing.T) {
 	p.open(server.url() + "#/")
 	p.run("break", chromedp.Evaluate(`{
 		const whole = window.fetch;
-		window.fetch = async (...what) => String(what[0]).endsWith("/experiments/plane") ? new Response("{}") : whole(...what);
+		window.fetch = async (...what) =>
+			String(what[0]).endsWith("/experiments/plane") ? new Response("{}") : whole(...what);
 	}`, nil))
 	p.view("#/x/plane")
 	p.shows("main .failure", "This part of the page cannot be shown")

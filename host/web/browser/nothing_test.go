@@ -32,13 +32,15 @@ trials: 1
 func TestFailedWithoutAValue(t *testing.T) {
 	p := window(t)
 	dir := t.TempDir()
-	const trains = `trainable: {command: [sh, -c, 'test {n} = 9 && exit 1; for i in 1 2 3 4 5 6 7 8; do echo "{\"a\": {n}}"; done']}
+	const trains = `trainable:
+  command: [sh, -c, 'test {n} = 9 && exit 1; for i in 1 2 3 4 5 6 7 8; do echo "{\"a\": {n}}"; done']
 objective: {metric: a, mode: max}
 scheduler: median
 concurrency: 1
 trials: 1
 `
-	write(t, dir, "some.yaml", "version: 1\n"+trains+"space: {n: {grid: [9, 8, 7, 6, 5, 4, 3, 2]}, x: {uniform: [0, 1]}}\n")
+	write(t, dir, "some.yaml", "version: 1\n"+trains+
+		"space: {n: {grid: [9, 8, 7, 6, 5, 4, 3, 2]}, x: {uniform: [0, 1]}}\n")
 	write(t, dir, "none.yaml", "version: 1\n"+trains+"space: {n: {grid: [9]}}\n")
 	for _, name := range []string{"some", "none"} {
 		_ = command(t, dir, "run", name+".yaml").Run() // a trial fails
@@ -49,7 +51,8 @@ trials: 1
 	p.shows("#slices + p", "the best is")
 	p.await("![...document.querySelectorAll('main p')].some((e) => e.textContent.includes('a trial that has failed'))")
 	p.view("#/x/some/trials")
-	p.await("[...document.querySelectorAll('.rows .why .short')].some((s) => s.textContent.startsWith('worse than the median'))")
+	p.await("[...document.querySelectorAll('.rows .why .short')]" +
+		".some((s) => s.textContent.startsWith('worse than the median'))")
 	p.view("#/x/none/overview")
 	p.shows(".headline", "finished without a result")
 	p.await("!/result yet|objective yet/.test(document.querySelector('.headline').textContent + " +
