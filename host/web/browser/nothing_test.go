@@ -21,7 +21,7 @@ trials: 1
 	p.shows(".headline", "no result yet")
 	p.await("!document.querySelector('#curves select, #curves .choice')")
 	p.view("#/x/still/parameters")
-	p.shows("#contour .undrawn", "No trial has values of both yet")
+	p.shows("#contour .undrawn", "No trial with both parameters has a finite value of a: there is nothing to draw")
 	p.await("document.querySelectorAll('.slices .undrawn').length === 2 && !document.querySelector('main canvas')")
 	p.await("![...document.querySelectorAll('select')].some((s) => s.options.length === 0)")
 	p.clean()

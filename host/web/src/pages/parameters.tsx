@@ -114,7 +114,7 @@ function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: s
   const up = better(t, metric) > 0;
   return <Card title="Two parameters" id="contour" aside={<div class="row">
     <Select label="across" of={names.filter((n) => n !== b)} chosen={a} on={(v) => setQuery({ a: v, b })} /><Select label="up" of={names.filter((n) => n !== a)} chosen={b} on={(v) => setQuery({ a, b: v })} /></div>}>
-    <Scatter label={`${metric} by ${a} and ${b}, ${dots.length} trials`} x={axisOf(t, a)} y={axisOf(t, b)} dots={dots} height={420}
+    <Scatter label={`${metric} by ${a} and ${b}, ${dots.length} trials`} x={axisOf(t, a)} y={axisOf(t, b)} dots={dots} height={420} none={`No trial with both parameters has a finite value of ${metric}`}
       field={(d) => d.shade ?? NaN} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
     <Scale low={up ? low : high} high={up ? high : low} label={`${metric}, by rank, the best blue:`} />
     {dots.length === 0 ? null : <p class="quiet">The colour of an area is the mean of the trials nearby; <Hatched /> there is none. {dots.some((d) => d.strong) && best ? <><Starred x={x} of={new Set([best.number])} best={best} />.{repeats(t.space) > 1 ? single : null}</>

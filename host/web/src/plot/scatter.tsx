@@ -26,6 +26,8 @@ export interface ScatterProps {
   x: Omit<Wanted, "values">;
   y: Omit<Wanted, "values">;
   dots: Dot[];
+  // none says why there are no dots.
+  none?: string;
   height?: number;
   pick?: (trial: number) => void;
   // front says that strong dots are of a front, and have rings; otherwise they are the best, and have a star.
@@ -86,7 +88,7 @@ export function Scatter(p: ScatterProps): JSX.Element {
     p.dots.forEach((d, i) => { if (d.strong) mark(s, l.at[2 * i]!, l.at[2 * i + 1]!); }); // also at the edge, whole
   };
   const { pick } = p;
-  if (p.dots.length === 0) return <p class="quiet undrawn">No trial has values of both yet: there is nothing to draw.</p>;
+  if (p.dots.length === 0) return <p class="quiet undrawn">{p.none ?? "No trial has values of both"}: there is nothing to draw.</p>;
   if (!drawable(p.dots.map((d) => d.y))) return <NothingDrawn of={p.y.label} />;
   return <Canvas label={p.label} height={p.height ?? 300} draw={draw} find={(x, y) => drawn.current ? nearest(drawn.current, x, y) : undefined}
     stops={pick ? () => (drawn.current ? stops(drawn.current) : []) : undefined}
