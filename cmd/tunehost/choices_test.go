@@ -11,7 +11,7 @@ import (
 // A change between choices that look alike is a change, and is seen as one; of numbers that look alike all digits are.
 func TestChangesThatLookAlike(t *testing.T) {
 	d := drawing{lineage: &view.Lineage{Stretches: []view.Stretch{{Parent: -1}}},
-		told: tellers{"k": naming.Teller([][]byte{[]byte(`1`), []byte(`"1"`), []byte(`true`)})},
+		told: tellers{naming.Tellers{"k": naming.Teller([][]byte{[]byte(`1`), []byte(`"1"`), []byte(`true`)})}},
 		values: func(params []byte) (all map[string]any) {
 			if err := json.Unmarshal(params, &all); err != nil {
 				t.Fatal(err)

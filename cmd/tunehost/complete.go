@@ -134,7 +134,7 @@ func paramsOf(e *view.Recorded, t *view.Trial) string {
 	for i := range e.Config.Space.Params {
 		name := e.Config.Space.Params[i].Name
 		if v, ok := values[name]; ok {
-			parts = append(parts, name+"="+told.text(name, v))
+			parts = append(parts, name+"="+told.Text(name, v))
 		}
 	}
 	return clean(strings.Join(parts, " "))

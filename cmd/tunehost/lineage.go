@@ -210,7 +210,7 @@ func (d *drawing) changed(s *view.Stretch) string {
 		case had:
 			all = append(all, fmt.Sprintf("%s %s", name, d.told.change(name, old, now[name])))
 		default:
-			all = append(all, name+" "+d.told.text(name, now[name]))
+			all = append(all, name+" "+d.told.Text(name, now[name]))
 		}
 	}
 	return strings.Join(all, ", ")

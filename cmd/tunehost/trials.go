@@ -218,7 +218,7 @@ func trialRow(e *view.Experiment, t *view.Trial, told tellers, params, metrics [
 	values := e.Config.Values(t.Params)
 	for _, name := range params {
 		if v, ok := values[name]; ok {
-			row = append(row, told.text(name, v))
+			row = append(row, told.Text(name, v))
 		} else {
 			row = append(row, "-")
 		}

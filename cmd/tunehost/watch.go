@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tunehost/tunehost/host/report/terminal"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -40,7 +41,9 @@ the experiment.`,
 func (a *app) watch(ctx context.Context, e *view.Recorded, every time.Duration) error {
 	look := time.NewTicker(every)
 	defer look.Stop()
-	p := terminal.New(&watched{e, a.now}, a.display())
+	shown := a.display()
+	shown.Choices = naming.TellersOf(e.Config)
+	p := terminal.New(&watched{e, a.now}, shown)
 	for changed := true; e.State() == view.Running; {
 		if changed || a.terminal() {
 			p.Draw()

@@ -1,11 +1,11 @@
 package plot
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
 
+	"github.com/tunehost/tunehost/host/config/expr"
 	"github.com/tunehost/tunehost/host/plot/figure"
 	"github.com/tunehost/tunehost/host/storage/naming"
 )
@@ -63,31 +63,21 @@ func positive(values []float64) bool {
 // choiceColumns is how long the name of a category may be.
 const choiceColumns = 14
 
-// choiceNames returns the texts of choices: of a string without quotes, unless it looks as another choice or has
-// what nobody sees.
+// choiceNames returns the texts of choices, as tables have them.
 func choiceNames(list []json.RawMessage) (names []string) {
-	others := map[string]bool{}
-	for _, raw := range list {
-		if !quoted(raw) {
-			others[compact(raw)] = true
-		}
+	choices := make([][]byte, len(list))
+	for i, raw := range list {
+		choices[i] = raw
 	}
+	tell := naming.Teller(choices)
 	for _, raw := range list {
-		var text string
-		if !quoted(raw) || json.Unmarshal(raw, &text) != nil || others[text] || naming.Unseen(text) {
-			text = compact(raw)
+		if v, err := expr.FromJSON(raw); err == nil {
+			names = append(names, tell(v))
+		} else {
+			names = append(names, string(raw))
 		}
-		names = append(names, text)
 	}
 	return figure.Distinct(names, choiceColumns)
-}
-
-func quoted(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte(`"`)) }
-
-func compact(raw json.RawMessage) string {
-	var short bytes.Buffer
-	_ = json.Compact(&short, raw)
-	return short.String()
 }
 
 // gradedKeys explains the colours of values.

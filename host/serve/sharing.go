@@ -49,10 +49,8 @@ func (s *sharing) Version(r *http.Request) (version string, over func() bool) {
 		return "", nil // the operation says what is wrong
 	}
 	defer done()
-	now := x.Version()
-	over = func() bool { return s.catalog.Replaced(x) || !x.Running() && x.Version() != now }
 	if ofRecord[part] {
-		version = now
+		version = x.Version()
 	}
-	return version, over
+	return version, s.catalog.Ended(x)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/options"
 	"github.com/tunehost/tunehost/host/report/terminal"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -59,7 +60,7 @@ func (s *Show) Begin(news *view.Follower) {
 	if f, ok := s.User.Stdout.(*os.File); ok {
 		o = terminal.Detect(f, verbosity, os.LookupEnv)
 	}
-	o.FailureShown = true
+	o.FailureShown, o.Choices = true, s.choices()
 	s.User.Await("")
 	s.progress = terminal.New(&source{Board: s.Board, news: news, log: s.Log}, o)
 	if o.Terminal {
@@ -67,6 +68,8 @@ func (s *Show) Begin(news *view.Follower) {
 		s.User.Exit.Shows()
 	}
 }
+
+func (s *Show) choices() naming.Tellers { return naming.TellersOf(s.State.Facts.Config) }
 
 // source implements terminal.Source.
 type source struct {
@@ -164,7 +167,8 @@ func (s *Show) EndingForGood() (options.Ended, bool) {
 // end is what the summary of any experiment says.
 func (s *Show) end() terminal.End {
 	end := terminal.End{Status: s.Board.Status(), Dir: ShortDir(s.Dir), URL: s.URL, File: s.User.FileAgain(),
-		Args: s.User.Args(), Notes: slices.Concat(s.Notes(), s.Log.Counts()), OwnPlugins: s.OwnPlugins}
+		Args: s.User.Args(), Notes: slices.Concat(s.Notes(), s.Log.Counts()), OwnPlugins: s.OwnPlugins,
+		Choices: s.choices()}
 	for _, o := range s.State.Facts.Config.Objectives {
 		end.Objectives = append(end.Objectives, o.Metric)
 	}

@@ -37,8 +37,8 @@ type resultJSON struct {
 // MarshalJSON writes the line of `results --json`. Fields are named as in a line of `run --json` for
 // the same result; they are added, never renamed.
 func (r Result) MarshalJSON() ([]byte, error) {
-	return json.Marshal(resultJSON{r.Trial, r.Attempt, r.Iteration, timeOrNull(r.Time), metricsJSON(r.Metrics),
-		r.Last, Float(r.Seconds)})
+	return json.Marshal(resultJSON{Number: r.Trial, Attempt: r.Attempt, Iteration: r.Iteration,
+		Time: timeOrNull(r.Time), Metrics: metricsJSON(r.Metrics), Done: r.Last, Seconds: Float(r.Seconds)})
 }
 
 // Metric returns the value of one of its metrics.

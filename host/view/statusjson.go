@@ -3,6 +3,7 @@ package view
 import (
 	"encoding/json"
 
+	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/core/resource"
 )
 
@@ -57,26 +58,46 @@ type usageJSON struct {
 
 // MarshalJSON writes the stable shape of `status --json`.
 func (s Status) MarshalJSON() ([]byte, error) {
-	counts := map[string]int{}
-	for state, n := range s.Counts {
-		counts[state.String()] = n
-	}
-	best := s.Best
+	return json.Marshal(statusJSON{
+		Name: s.Name, State: s.State, Reason: orNull(s.Reason), Cause: causeShape(s.Cause),
+		Counts: countsShape(s.Counts), Unstarted: s.NeverStarted, Paused: s.Paused, Ending: orNull(s.Ending),
+		Planned: s.Planned, Exhausted: s.Exhausted && s.Made < s.Planned, Best: s.single(), Front: s.Front,
+		Resources: usageShape(s.Resources), Elapsed: s.Elapsed.Seconds(), Left: s.Left.orNull(), Dir: s.Dir,
+		Host: s.Host, externalJSON: s.externalShape()})
+}
+
+// single is the best trial; nil: the front replaces it.
+func (s *Status) single() *Ranked {
 	if s.Several {
-		best = nil // the front replaces the best trial
+		return nil
 	}
+	return s.Best
+}
+
+func (s *Status) externalShape() externalJSON {
 	restarts := ""
 	if s.State == Interrupted {
 		restarts = s.Restarts()
 	}
-	resources := map[string]usageJSON{}
-	for _, u := range s.Resources {
-		resources[u.Name] = usageJSON{u.Used, u.Total}
+	return externalJSON{
+		Early: s.StoppedEarly, NotFinite: s.NotFinite, WasRunning: s.WasRunning, Leases: s.Leases,
+		Overdue: s.Overdue, Entries: s.Entries, Resumable: s.Resumable, Restarts: restarts, Added: s.Added,
+		Pending: s.Pending, Waiting: s.Waiting, OnHold: s.OnHold, ByWorkers: s.Manual,
+		Unsteerable: s.Unsteerable}
+}
+
+func countsShape(counts map[core.State]int) map[string]int {
+	out := map[string]int{}
+	for state, n := range counts {
+		out[state.String()] = n
 	}
-	return json.Marshal(statusJSON{s.Name, s.State, orNull(s.Reason), causeShape(s.Cause), counts, s.NeverStarted,
-		s.Paused, orNull(s.Ending), s.Planned, s.Exhausted && s.Made < s.Planned, best, s.Front, resources,
-		s.Elapsed.Seconds(), s.Left.orNull(), s.Dir, s.Host,
-		externalJSON{s.StoppedEarly, s.NotFinite, s.WasRunning, s.Leases, s.Overdue,
-			s.Entries, s.Resumable, restarts, s.Added, s.Pending, s.Waiting, s.OnHold,
-			s.Manual, s.Unsteerable}})
+	return out
+}
+
+func usageShape(list []resource.Usage) map[string]usageJSON {
+	out := map[string]usageJSON{}
+	for _, u := range list {
+		out[u.Name] = usageJSON{Used: u.Used, Total: u.Total}
+	}
+	return out
 }

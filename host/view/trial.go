@@ -126,7 +126,7 @@ type exportJSON struct {
 
 func (t *Trial) exports() (list []exportJSON) {
 	for _, x := range t.Exports {
-		list = append(list, exportJSON{x.Format, orNull(x.Dir), x.Bytes, orNull(x.Error)})
+		list = append(list, exportJSON{Format: x.Format, Dir: orNull(x.Dir), Bytes: x.Bytes, Error: orNull(x.Error)})
 	}
 	return list
 }
@@ -139,8 +139,9 @@ func (t *Trial) shape() trialJSON {
 	return trialJSON{Suggestion: suggestion, Trial: t.ID, Number: t.Number, State: t.State.String(), Params: t.Params,
 		Metrics:   metricsJSON(t.Metrics),
 		Iteration: t.Iteration, Results: t.Results, Failures: t.Failures,
-		attemptsJSON: attemptsJSON{t.Attempt, t.Node, t.NeverStarted, t.WasRunning, t.StoppedEarly},
-		Error:        orNull(t.Error), Reason: orNull(t.Reason), Cause: causeShape(t.Cause), Dir: t.Dir,
+		attemptsJSON: attemptsJSON{Attempts: t.Attempt, Node: t.Node, Unstarted: t.NeverStarted,
+			WasRunning: t.WasRunning, Early: t.StoppedEarly},
+		Error: orNull(t.Error), Reason: orNull(t.Reason), Cause: causeShape(t.Cause), Dir: t.Dir,
 		Started: timeOrNull(t.Started), Ended: timeOrNull(t.Ended),
 		Seconds: Float(t.Seconds), Checkpoint: orNull(t.Checkpoint), CheckpointAt: t.CheckpointAt,
 		Exports: t.exports()}
@@ -186,8 +187,8 @@ type rankedJSON struct {
 
 // MarshalJSON writes the stable shape of `best --json`.
 func (r Ranked) MarshalJSON() ([]byte, error) {
-	return json.Marshal(rankedJSON{r.Trial.shape(), Float(r.Value), r.Scope, r.MeanOf, r.Nearest, r.NearestAt,
-		r.Front})
+	return json.Marshal(rankedJSON{trialJSON: r.Trial.shape(), Value: Float(r.Value), Scope: r.Scope,
+		MeanOf: r.MeanOf, Nearest: r.Nearest, NearestAt: r.NearestAt, Front: r.Front})
 }
 
 // Float is a number in JSON; NaN and infinities are strings.

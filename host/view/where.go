@@ -28,27 +28,27 @@ func (s *State) where(text string) (*expr.Program, error) {
 	return p, nil
 }
 
-// inExpressions returns how expressions write the names of metrics, parameters and the host's own values, by these
+// spellings returns how expressions write the names of metrics, parameters and the host's own values, by these
 // names with dots: tables have the slashes of groups, which divide in an expression.
-func (s *State) inExpressions() map[string]string {
+func (s *State) spellings() map[string]string {
 	known := map[string]string{}
 	for v := range config.TrialVars {
 		known[v] = v
 	}
 	for _, name := range s.MetricNames() {
-		known[dotted(name)] = inExpression("metrics", name)
+		known[dotted(name)] = spelling("metrics", name)
 	}
 	for _, name := range s.ParamNames() {
-		known[dotted(name)] = inExpression("params", name)
+		known[dotted(name)] = spelling("params", name)
 	}
 	return known
 }
 
 func dotted(name string) string { return strings.ReplaceAll(name, "/", ".") }
 
-// inExpression returns how an expression writes a name that is one of the kind: with dots between groups, or as a text
+// spelling returns how an expression writes a name that is one of the kind: with dots between groups, or as a text
 // in brackets, if it has more than letters and digits, or is a word of the language.
-func inExpression(kind, name string) string {
+func spelling(kind, name string) string {
 	for part := range strings.SplitSeq(name, "/") {
 		if part != identifier().FindString(part) || strings.Contains(part, ".") || reserved[part] {
 			return fmt.Sprintf("%s[%q]", kind, name)
@@ -76,7 +76,7 @@ func (s *State) asShown(text string) error {
 	}
 	slices.SortStableFunc(all, func(a, b named) int { return len(b.name) - len(a.name) }) // "a b" has "a"
 	for _, n := range all {
-		form := inExpression(n.kind, n.name)
+		form := spelling(n.kind, n.name)
 		for _, word := range []string{n.name, n.kind + "." + dotted(n.name)} {
 			if form != word && dotted(word) != n.kind+"."+form && stands(bare, word) {
 				return placed(text, word, fmt.Sprintf("%q is written %s in an expression", word, form))
@@ -93,22 +93,26 @@ func stands(text, name string) bool {
 		return at >= 0
 	}
 	before := strings.TrimRight(text[:at], " \t\n")
-	return before == "" || strings.ContainsAny(before[len(before)-1:], "(&|!=<>+-*/%,?:")
+	return before == "" || strings.ContainsAny(before[len(before)-1:], "([&|!=<>+-*/%,?:")
 }
 
 // wordAt returns where a text has a name that is no part of a longer one; -1: nowhere.
 func wordAt(text, name string) int {
-	part := func(s string) bool { return s != "" && (s[0] == '/' || identifier().MatchString(s[:1]) || s[0] == '.') }
 	for at := 0; ; at++ {
 		i := strings.Index(text[at:], name)
 		if i < 0 {
 			return -1
 		}
 		at += i
-		if !part(text[max(at-1, 0):at]) && !part(text[at+len(name):]) {
+		if end := at + len(name); (at == 0 || !ofName(text[at-1])) && (end == len(text) || !ofName(text[end])) {
 			return at
 		}
 	}
+}
+
+// ofName reports whether a character goes on with the name beside it: also a slash, with which groups are written.
+func ofName(c byte) bool {
+	return c == '_' || c == '.' || c == '/' || c >= '0' && c <= '9' || c|' ' >= 'a' && c|' ' <= 'z'
 }
 
 // placed is a mistake of a name in an expression, with its place there.
@@ -126,7 +130,7 @@ func placed(text, name, msg string) error {
 // misspelt returns the mistake of the first name in a wrong expression that is nearly a known one: an unknown name is
 // taken as a metric, a number, and what is wrong with that says nothing of the name.
 func (s *State) misspelt(text string) error {
-	names := slices.Collect(maps.Keys(s.inExpressions()))
+	names := slices.Collect(maps.Keys(s.spellings()))
 	for _, name := range identifier().FindAllString(literal().ReplaceAllString(text, ""), -1) {
 		err := s.checkName(text, name)
 		if err != nil && !slices.Contains(names, name) && nearest.Of(name, names) != "" {
@@ -158,7 +162,7 @@ func (s *State) checkName(text, name string) error {
 	if s.checkMetric(name) == nil {
 		return nil
 	}
-	known, hint := s.inExpressions(), ""
+	known, hint := s.spellings(), ""
 	if near := nearest.Of(name, slices.Collect(maps.Keys(known))); known[near] == near && near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	} else if near != "" {

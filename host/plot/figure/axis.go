@@ -32,7 +32,7 @@ type Tick struct {
 func (a *Axis) At(v float64) float64 {
 	low, high := a.Low, a.High
 	if a.Log {
-		v, low, high = math.Log(v), math.Log(low), math.Log(high)
+		v, low, high = ln(v), ln(low), ln(high)
 	}
 	if math.IsInf(high-low, 0) { // halves: the difference of two numbers may be too large
 		v, low, high = v/2, low/2, high/2
@@ -42,6 +42,12 @@ func (a *Axis) At(v float64) float64 {
 		return 1 - at
 	}
 	return at
+}
+
+// ln is the logarithm: that of package math is wrong for the tiniest numbers on some machines.
+func ln(v float64) float64 {
+	m, e := math.Frexp(v)
+	return math.Log(m) + float64(e)*math.Ln2
 }
 
 // Value returns the value at a place.
@@ -79,16 +85,16 @@ func widened(low, high float64, log bool) (float64, float64) {
 	if log {
 		f := 2.0
 		if high/low >= 1.01 {
-			f = math.Exp((math.Log(high) - math.Log(low)) * margin)
+			f = math.Exp((ln(high) - ln(low)) * margin)
 		}
 		return max(low/f, math.SmallestNonzeroFloat64), min(high*f, math.MaxFloat64)
 	}
-	d := (high*margin - low*margin)
+	d := high*margin - low*margin
 	if d == 0 || low+d == low {
-		d = max(math.Abs(high)*0.1, 1e-9)
-		if low == 0 {
-			d = 1
-		}
+		d = max(max(math.Abs(low), math.Abs(high))*0.1, math.SmallestNonzeroFloat64)
+	}
+	if low == 0 && high == 0 {
+		d = 1
 	}
 	return max(low-d, -math.MaxFloat64), min(high+d, math.MaxFloat64)
 }
@@ -119,7 +125,7 @@ func (a *Axis) named(most int) (list []Tick) {
 
 // decades has powers of ten; where these are few, also their doubles and fives.
 func (a *Axis) decades(most int) (list []Tick) {
-	from, to := int(math.Ceil(math.Log10(a.Low)-1e-9)), int(math.Floor(math.Log10(a.High)+1e-9))
+	from, to := int(math.Ceil(ln(a.Low)/math.Ln10-1e-9)), int(math.Floor(ln(a.High)/math.Ln10+1e-9))
 	n := to - from + 1
 	factors := []float64{1}
 	if n*3 <= most+1 {
@@ -138,13 +144,25 @@ func (a *Axis) decades(most int) (list []Tick) {
 }
 
 func (a *Axis) even(most int) (list []Tick) {
-	n := float64(max(most, 1))
-	step := stepOf(a.High/n-a.Low/n, a.Whole)
-	end := min(a.High+step*1e-9, math.MaxFloat64)
-	for i := math.Ceil(a.Low/step - 1e-9); i*step <= end && len(list) < 50; i++ {
-		list = append(list, Tick{i * step, decimal(i*step, step)})
+	unit := a.unit()
+	low, high, n := a.Low/unit, a.High/unit, float64(max(most, 1))
+	step := stepOf(high/n-low/n, a.Whole)
+	end := min(high+step*1e-9, math.MaxFloat64)
+	for i := math.Ceil(low/step - 1e-9); i*step <= end && len(list) < 50; i++ {
+		v := i * step * unit
+		if last := len(list) - 1; last < 0 || v != list[last].Value { // there may be no number between two neighbours
+			list = append(list, Tick{v, decimal(v, step*unit)})
+		}
 	}
 	return list
+}
+
+// unit is what ticks are counted in: steps between the tiniest numbers are too small for a number.
+func (a *Axis) unit() float64 {
+	if most := max(math.Abs(a.Low), math.Abs(a.High)); most > 0 && most < 1e-280 {
+		return 1e-280
+	}
+	return 1
 }
 
 // stepOf returns the round number that is not below x: 1, 2 or 5 times a power of ten.
@@ -160,11 +178,11 @@ func stepOf(x float64, whole bool) float64 {
 
 // decimal writes a multiple of a step with the digits that the step has.
 func decimal(v, step float64) string {
-	digits := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
+	digits := max(0, -math.Floor(math.Log10(step)+1e-9))
 	if math.Abs(v) >= 1e7 || digits > 7 {
 		return Number(v)
 	}
-	text := strconv.FormatFloat(v, 'f', digits, 64)
+	text := strconv.FormatFloat(v, 'f', int(digits), 64)
 	if strings.Trim(text, "-0.") == "" {
 		return "0"
 	}

@@ -31,7 +31,7 @@ func (s screen) rows() int { return max(0, min(maxRows, s.height-tableLines)) }
 func (s screen) frame(st view.Status, rows []view.Trial, v *varied) []string {
 	params := make([][]param, len(rows))
 	for i, r := range rows {
-		params[i] = readParams(r.Params)
+		params[i] = readParams(r.Params, v.told)
 	}
 	v.look(params)
 	lines := s.head(st, v)
@@ -62,7 +62,7 @@ func (s screen) room() int { return max(s.width, minWidth) - 1 }
 func (s screen) table(st view.Status, rows []view.Trial, v *varied) []string {
 	params := make([][]param, len(rows))
 	for i, r := range rows {
-		params[i] = readParams(r.Params)
+		params[i] = readParams(r.Params, v.told)
 	}
 	v.look(params)
 	columns, hidden := squeeze(makeColumns(rows, params, v.columns(), st.Objective.Metric), s.room())
@@ -243,6 +243,7 @@ func (s screen) best(st view.Status, v *varied) string {
 	}
 	text := "best " + s.paint.paint(bold, clean(st.Objective.Metric)+" "+number(st.Best.Value, 5)) + " by " +
 		bestName(st.Best)
-	params := slices.DeleteFunc(readParams(st.Best.Trial.Params), func(p param) bool { return !v.shown(p.name) })
+	params := slices.DeleteFunc(readParams(st.Best.Trial.Params, v.told),
+		func(p param) bool { return !v.shown(p.name) })
 	return join(text, s.paint.paint(faint, paramText(params)))
 }

@@ -41,26 +41,26 @@ func frontText(st view.Status) string {
 
 // eventLine says in one line what happened to a trial; "" for unimportant events. A result shows the
 // objective's metric, or all metrics.
-func eventLine(e *view.Event, metric string, all bool, p style) string {
-	name := "trial " + trialName(e.Trial.Number)
+func (p *Progress) eventLine(e *view.Event) string {
+	name, paint := "trial "+trialName(e.Trial.Number), p.paint.paint
 	switch e.Kind {
 	case core.SawStarted:
 		if e.Restored > 0 {
-			return join(name+p.paint(cyan, " continues"),
+			return join(name+paint(cyan, " continues"),
 				fmt.Sprintf("from iteration %d, attempt %d", e.Restored, e.Trial.Attempt))
 		}
-		return join(name+p.paint(cyan, " started"), paramText(readParams(e.Trial.Params)))
+		return join(name+paint(cyan, " started"), paramText(readParams(e.Trial.Params, p.o.Choices)))
 	case core.SawResult:
-		return join(fmt.Sprintf("%s iteration %d", name, e.Result.Iteration), metricText(e.Result, metric, all),
-			duration(seconds(e.Result.TimeTotal)))
+		return join(fmt.Sprintf("%s iteration %d", name, e.Result.Iteration),
+			metricText(e.Result, p.metric, p.o.Verbosity >= All), duration(seconds(e.Result.TimeTotal)))
 	case core.SawPaused:
-		return join(name+p.paint(yellow, " paused"), clean(e.Reason))
+		return join(name+paint(yellow, " paused"), clean(e.Reason))
 	case core.SawCompleted, core.SawRemoved:
-		return join(name+p.paint(green, " ended"), clean(e.Reason))
+		return join(name+paint(green, " ended"), clean(e.Reason))
 	case core.SawFailed:
-		return join(name+p.paint(red, " failed"), clean(e.Failure()))
+		return join(name+paint(red, " failed"), clean(e.Failure()))
 	case core.SawRequeued:
-		return join(name+p.paint(yellow, " is queued again"), clean(e.Reason))
+		return join(name+paint(yellow, " is queued again"), clean(e.Reason))
 	}
 	return ""
 }

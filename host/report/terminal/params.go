@@ -6,27 +6,30 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tunehost/tunehost/host/config/expr"
+	"github.com/tunehost/tunehost/host/storage/naming"
 )
 
-// param is one parameter; names of nested ones have slashes.
-type param struct{ name, text string }
+// param is one parameter; names of nested ones have slashes. text loses nothing, brief has room in a table.
+type param struct{ name, text, brief string }
 
 // maxParams limits how many parameters of one trial are read.
 const maxParams = 200
 
 // readParams flattens a JSON object, in its order. For invalid JSON it returns what comes before the
-// error.
-func readParams(object []byte) []param {
+// error. told tells choices apart that look alike.
+func readParams(object []byte, told naming.Tellers) []param {
 	d := json.NewDecoder(bytes.NewReader(object))
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return nil
 	}
-	return appendObject(nil, d, "")
+	return appendObject(nil, d, "", told)
 }
 
 // appendObject reads an object after its opening brace.
-func appendObject(list []param, d *json.Decoder, prefix string) []param {
+func appendObject(list []param, d *json.Decoder, prefix string, told naming.Tellers) []param {
 	for d.More() && len(list) < maxParams {
 		key, err := d.Token()
 		if err != nil {
@@ -37,18 +40,35 @@ func appendObject(list []param, d *json.Decoder, prefix string) []param {
 		if d.Decode(&value) != nil {
 			return list
 		}
-		list = appendValue(list, name, value)
+		list = appendValue(list, name, value, told)
 	}
 	return list
 }
 
-func appendValue(list []param, name string, value json.RawMessage) []param {
+func appendValue(list []param, name string, value json.RawMessage, told naming.Tellers) []param {
+	if tell := told[name]; tell != nil {
+		return append(list, chosen(name, value, tell))
+	}
 	if value[0] != '{' {
-		return append(list, param{name, valueText(value)})
+		text := valueText(value)
+		return append(list, param{name, text, short(text)})
 	}
 	d := json.NewDecoder(bytes.NewReader(value))
 	_, _ = d.Token()
-	return appendObject(list, d, name+"/")
+	return appendObject(list, d, name+"/", told)
+}
+
+// chosen is one of several choices, in the words of other tables.
+func chosen(name string, value json.RawMessage, tell func(v any) string) param {
+	x := param{name: name, text: valueText(value)}
+	v, err := expr.FromJSON(value)
+	if x.brief = clean(tell(v)); err != nil {
+		x.brief = x.text
+	}
+	if value[0] == '"' {
+		x.text = x.brief
+	}
+	return x
 }
 
 // valueText writes a value as a user would: strings without quotes.
@@ -71,6 +91,7 @@ func short(text string) string {
 // varied remembers which parameters have differed between trials, so that a column stays once it
 // appears.
 type varied struct {
+	told  naming.Tellers    // of the choices
 	names []string          // in the order of appearance
 	first map[string]string // the first value of each
 	vary  map[string]bool
@@ -114,7 +135,7 @@ func (v *varied) shown(name string) bool { return len(v.vary) == 0 || v.vary[nam
 func paramText(params []param) string {
 	var parts []string
 	for _, p := range params {
-		parts = append(parts, p.name+"="+short(p.text))
+		parts = append(parts, p.name+"="+p.brief)
 	}
 	return strings.Join(parts, " ")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -46,6 +47,8 @@ type Options struct {
 	// Size is called before each drawing; it is needed for a Terminal. 0 is unknown.
 	Size      func() (width, height int)
 	Verbosity Verbosity
+	// Choices write the choices of parameters.
+	Choices naming.Tellers
 	// FailureShown: the caller prints why the experiment failed, so Progress shows only the state.
 	FailureShown bool
 }
@@ -81,7 +84,8 @@ var _ io.Writer = (*Progress)(nil)
 
 // New makes a Progress, which shows nothing before the first Draw.
 func New(source Source, o Options) *Progress {
-	return &Progress{source: source, o: o, paint: style(o.Color), newest: map[core.TrialNo]view.Event{}}
+	return &Progress{source: source, o: o, paint: style(o.Color), newest: map[core.TrialNo]view.Event{},
+		varied: varied{told: o.Choices}}
 }
 
 // Every returns how often to draw.
@@ -208,7 +212,7 @@ func (p *Progress) happened(events []view.Event) (lines []string) {
 }
 
 func (p *Progress) add(lines []string, e *view.Event) []string {
-	if line := eventLine(e, p.metric, p.o.Verbosity >= All, p.paint); line != "" {
+	if line := p.eventLine(e); line != "" {
 		return append(lines, line)
 	}
 	return lines

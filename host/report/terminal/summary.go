@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -37,6 +38,8 @@ type End struct {
 	Front []view.Trial
 	// Objectives are the names of all objectives; with several, there may still be no Front.
 	Objectives []string
+	// Choices write the choices of parameters.
+	Choices naming.Tellers
 	// Notes are hints about the file, a line each.
 	Notes []string
 	// Unmet: each failed trial requests more than there is.
@@ -118,7 +121,7 @@ func (s *summary) bestTrial() {
 	s.item("best", fmt.Sprintf("%s by %s (%s)",
 		s.paint.paint(bold, clean(s.Status.Objective.Metric)+" "+number(best.Value,
 			6)), bestName(best), clean(best.Trial.ID))+failedNote(best))
-	params := readParams(best.Trial.Params)
+	params := readParams(best.Trial.Params, s.Choices)
 	name := 0
 	for _, p := range params {
 		name = max(name, width(p.name))
@@ -171,7 +174,7 @@ func (s *summary) front() {
 			values = append(values, clean(name)+" "+number(v, 6))
 		}
 		s.item("", join(trialName(t.Number)+"  "+strings.Join(values, "  "), s.paint.paint(faint,
-			paramText(readParams(t.Params)))))
+			paramText(readParams(t.Params, s.Choices)))))
 	}
 	if more := len(s.Front) - maxFront; more > 0 {
 		s.item("", fmt.Sprintf("… %d more", more))

@@ -78,7 +78,7 @@ func paramColumn(name string, params [][]param) column {
 	for _, list := range params {
 		text := ""
 		if i := slices.IndexFunc(list, func(p param) bool { return p.name == name }); i >= 0 {
-			text = short(list[i].text)
+			text = list[i].brief
 		}
 		if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" {
 			c.right = false

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -170,7 +171,7 @@ func TestColumnsAreTheParametersThatVary(t *testing.T) {
 	look := func(v *varied, objects ...string) string {
 		var rows [][]param
 		for _, o := range objects {
-			rows = append(rows, readParams([]byte(o)))
+			rows = append(rows, readParams([]byte(o), nil))
 		}
 		v.look(rows)
 		return strings.Join(v.columns(), " ")
@@ -186,6 +187,33 @@ func TestColumnsAreTheParametersThatVary(t *testing.T) {
 		if got := look(v, strings.Split(c.objects, ";")...); got != c.want {
 			t.Errorf("%s: %s, want %s", c.objects, got, c.want)
 		}
+	}
+}
+
+// Choices that look alike look different wherever parameters are shown, and trials that differ in them vary.
+func TestChoicesThatLookAlike(t *testing.T) {
+	told := naming.Tellers{"k": naming.Teller([][]byte{[]byte(`1`), []byte(`"1"`), []byte(`" "`), []byte(`{"a": 1}`)})}
+	st, rows := running().Status(), running().Rows(5)[:3]
+	for i, k := range []string{`1`, `"1"`, `{"a": 1}`} {
+		rows[i].Params = fmt.Appendf(nil, `{"k": %s, "lr": 0.123456}`, k)
+	}
+	st.Best.Params = []byte(`{"k": " ", "lr": 0.123456}`)
+	frame := strings.Join(screen{100, 24, false}.frame(st, rows, &varied{told: told}), "\n")
+	for _, want := range []string{"  k  ", "  1  ", `  "1"  `, `  {"a":1}  `, `k=" "`} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("no %q in\n%s", want, frame)
+		}
+	}
+	e := view.Event{Kind: core.SawStarted, Trial: rows[1].Subject}
+	e.Trial.Params = rows[1].Params
+	line := New(running(), Options{Choices: told}).eventLine(&e)
+	if !strings.HasSuffix(line, ` started · k="1" lr=0.1235`) {
+		t.Error(line)
+	}
+	var end bytes.Buffer
+	if err := Summary(&end, End{Status: st, Choices: told}); err != nil || !strings.Contains(end.String(), `k   " "`) ||
+		!strings.Contains(end.String(), "lr  0.123456\n") {
+		t.Errorf("%v\n%s", err, end.String())
 	}
 }
 

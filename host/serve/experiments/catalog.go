@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/tunehost/tunehost/host/nearest"
 	"github.com/tunehost/tunehost/host/serve/afar"
@@ -269,13 +270,24 @@ func (c *Catalog) leave(dir string, s *Shared) {
 	}
 }
 
-// Replaced reports whether another one has been opened in place of an experiment, which is not read any more since:
-// its settings have changed, for example.
-func (c *Catalog) Replaced(s *Shared) bool {
+// Ended returns what reports whether the last word on an experiment has been spoken since now: its host has ended, or
+// it was opened anew, as its settings have changed. It does not keep in memory what the catalog closes.
+func (c *Catalog) Ended(s *Shared) func() bool {
+	dir, version, was := s.dir, s.Version(), weak.Make(s)
+	return func() bool {
+		now := c.opened(dir)
+		if now == nil || weak.Make(now) != was {
+			return now != nil
+		}
+		return !now.Running() && now.Version() != version
+	}
+}
+
+// opened returns the experiment in a directory if it is open.
+func (c *Catalog) opened(dir string) *Shared {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.open[s.dir]
-	return now != nil && now != s
+	return c.open[dir]
 }
 
 func (c *Catalog) release(s *Shared) {

@@ -3,11 +3,14 @@ package experiments
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/tunehost/tunehost/host/view"
 	"github.com/tunehost/tunehost/host/view/viewtest"
+	"github.com/tunehost/tunehost/internal/testplace"
 )
 
 const source = `
@@ -61,6 +64,40 @@ func TestRoom(t *testing.T) {
 		t.Errorf("at the end: %s", open())
 	}
 	get("a")()
+}
+
+// What is asked of an answer that is kept does not keep the experiment in memory, which takes much more room.
+func TestEndedKeepsNothingInMemory(t *testing.T) {
+	root := t.TempDir()
+	w := viewtest.New(filepath.Join(root, "a"), []byte(source), 1)
+	w.Start(1)
+	w.Run(-1)
+	w.Close()
+	c := New(root)
+	over, left := func() (func() bool, weak.Pointer[Shared]) {
+		x, done, err := c.Get("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer done()
+		return c.Ended(x), weak.Make(x)
+	}()
+	if over() {
+		t.Error("it has ended since")
+	}
+	c.Close()
+	testplace.Soon(t, "the end of what was read", func() bool {
+		runtime.GC()
+		return left.Value() == nil
+	})
+	if over() {
+		t.Error("it has ended since it was closed")
+	}
+	if _, done, err := c.Get("a"); err != nil || !over() {
+		t.Errorf("it was not opened anew: %v", err)
+	} else {
+		done()
+	}
 }
 
 // A catalog that holds still shows an experiment as it was first seen, whatever its host records in the meantime;

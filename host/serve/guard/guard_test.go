@@ -139,7 +139,6 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// B-142: new tokens hold at once, at servers that run already, too, and end the keys of their pages.
 // An editor that saved a file of a token may have put a byte order mark before it.
 func TestTokenAfterByteOrderMark(t *testing.T) {
 	dir := t.TempDir()
@@ -155,6 +154,7 @@ func TestTokenAfterByteOrderMark(t *testing.T) {
 	}
 }
 
+// B-142: new tokens hold at once, at servers that run already, too, and end the keys of their pages.
 func TestNewTokens(t *testing.T) {
 	dir := t.TempDir()
 	old, err := Load(dir, false)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"unicode"
 
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/config/expr"
 )
 
@@ -34,6 +35,28 @@ func Teller(choices [][]byte) func(v any) string {
 			return text
 		}
 	}
+}
+
+// Tellers write the choices of parameters, by their names.
+type Tellers map[string]func(v any) string
+
+// TellersOf returns those of the parameters of an experiment that have choices.
+func TellersOf(e *config.Experiment) Tellers {
+	all := Tellers{}
+	for i := range e.Space.Params {
+		if p := &e.Space.Params[i]; p.Choices != nil {
+			all[p.Name] = Teller(p.Choices)
+		}
+	}
+	return all
+}
+
+// Text writes a value of any parameter short enough for a table.
+func (t Tellers) Text(name string, v any) string {
+	if told := t[name]; told != nil {
+		return told(v)
+	}
+	return Brief(v)
 }
 
 // exact writes a value as JSON.

@@ -64,3 +64,23 @@ func TestKeysWhileAPlotChanges(t *testing.T) {
 	p.await(`/^trial 1layers: /.test` + told)
 	p.clean()
 }
+
+// Who leaves a dialog is where they were before it, with a keyboard, too.
+func TestFocusAfterADialog(t *testing.T) {
+	p := window(t)
+	server := start(t, plane(t), "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/plane")
+	const opener = `[...document.querySelectorAll(".steer button")].find((b) => b.textContent === "Settings…")`
+	for _, leave := range []string{"Cancel", "\x1b"} {
+		p.await(opener + "?.disabled === false")
+		p.run("open", chromedp.Evaluate("void ("+opener+".focus(), "+opener+".click())", nil))
+		p.await(`document.activeElement.closest("dialog form")`)
+		if leave == "Cancel" {
+			p.press("dialog", leave)
+		} else {
+			p.run("leave", chromedp.KeyEvent(leave))
+		}
+		p.await("!document.querySelector('dialog') && document.activeElement === " + opener)
+	}
+	p.clean()
+}

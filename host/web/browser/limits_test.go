@@ -67,6 +67,31 @@ trials: 1
 	p.clean()
 }
 
+// A limit keeps all digits that are typed, and the list of trials has the same trials as the plot.
+func TestLimitsAreExact(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", `version: 1
+name: exact
+objective: {metric: v, mode: max}
+trainable: {command: [sh, -c, 'echo "{\"v\": 1}"']}
+space: {seed: {int: [1, 2000000000]}}
+points: [{seed: 1234567891}, {seed: 1234567892}, {seed: 1234567893}]
+trials: 3
+`)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/exact/parallel")
+	p.run("type", chromedp.Focus("[aria-label='seed from']", chromedp.ByQuery), chromedp.KeyEvent("1234567892\r"))
+	p.shows("#parallel h2", "2 of 3 trials")
+	p.await(`document.querySelector("[aria-label='seed from']").value === "1234567892"`)
+	p.does(`[...document.querySelectorAll("#parallel a")].find((a) => a.textContent.includes("as a table")).click()`)
+	p.shows("#found", "2 of 3 trials")
+	p.clean()
+}
+
 // Who filters the list of trials by Enter is still in the field, and Back brings its text back.
 func TestFilterKeepsTheFocus(t *testing.T) {
 	p := window(t)

@@ -27,6 +27,10 @@ func TestNarrow(t *testing.T) {
 		p.await("document.querySelector('main h1') && !document.querySelector('main .waiting')")
 		p.fits(view + " with long names")
 	}
+	p.view("#/x/quickstart/parameters")
+	p.await("document.querySelector('#contour .scale span')")
+	p.await(`[...document.querySelectorAll(".scale > span")].every((s) => s.getClientRects().length === 1 &&
+		s.clientHeight < 30)`) // a number is in one line
 	p.view("#/compare?of=quickstart,quickstart")
 	p.await("document.querySelector('#compared canvas')?.dataset.drawn > 0")
 	p.fits("compare")

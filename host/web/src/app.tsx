@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Status } from "./api";
+import { Boundary } from "./boundary";
 import type { PageProps } from "./context";
 import { Context, useSource } from "./context";
 import type { Watched } from "./live";
@@ -42,15 +43,15 @@ function Frame(): JSX.Element {
       {made ? <span class="quiet" id="made">report of {time(made.at)}, tunehost {made.version}</span> : null}
       <Theme />
     </header>
-    {one ? <One key={x} x={x} view={view} id={id} /> : <main id="main" tabIndex={-1}>
+    <Boundary at={path.join("/")} main>{one ? <One key={x} x={x} view={view} id={id} /> : <main id="main" tabIndex={-1}>
       {kind === "compare" ? <Compare names={compared} /> : kind === undefined ? <Experiments />
-        : <p class="failure">There is no such page. <a href={href([])}>All experiments</a></p>}</main>}
+        : <p class="failure">There is no such page. <a href={href([])}>All experiments</a></p>}</main>}</Boundary>
   </>;
 }
 
 function skip(e: Event): void {
   e.preventDefault();
-  document.getElementById("main")?.focus();
+  document.getElementById("main")?.focus(); // which scrolls there
 }
 
 // One is a page about one experiment. It reads its data after the status, which says from when on they may change: they
@@ -77,14 +78,14 @@ function One({ x, view, id }: { x: string; view: string; id?: string }): JSX.Ele
     <nav ref={tabs} class="tabs" aria-label="views">{views.map((v) => <a key={v.name} href={href(["x", x, v.name])}
       aria-current={v.name === view ? "page" : undefined}>{v.title}</a>)}</nav>
     <main id="main" tabIndex={-1}>
-      {unread ? <Failure of={watched.error} /> : <Lost watched={watched} />}
+      {unread ? <><Failure of={watched.error} /><p><a href={href([])}>All experiments</a></p></> : <Lost watched={watched} />}
       <Moment state={watched.status?.state} />
       {watched.status ? <>{watched.status.dir.includes("://")
         ? <p class="quiet" id="elsewhere">In {watched.status.dir}, for reading: commands go to the machine that runs it.</p>
         : view === "trials" && id !== undefined ? null // a trial has buttons of its own, which look the same
-          : <Steering x={x} watched={watched} />}
+          : <Boundary at={x}><Steering x={x} watched={watched} /></Boundary>}
         <Later of={watched.status.pending} />
-        {view === "overview" ? <Overview {...props} /> : page}</>
+        <Boundary at={`${view}/${id ?? ""}`}>{view === "overview" ? <Overview {...props} /> : page}</Boundary></>
         : watched.error ? null : <Waiting />}
     </main>
   </>;

@@ -138,17 +138,31 @@ export function Choice<T extends string>({ label, of, chosen, on }: { label: str
     {of.map(([v, text, cannot]) => <Button key={v} small pressed={v === chosen} cannot={v === chosen ? undefined : cannot} on={() => on(v)}>{text}</Button>)}</div>;
 }
 
+// Select is a list to choose from, if there is anything.
 export function Select({ label, of, chosen, on }: { label: string; of: readonly string[]; chosen: string;
-  on: (v: string) => void }): JSX.Element {
-  return <label class="select">{label} <select value={chosen} onChange={(e) => on(e.currentTarget.value)}>
+  on: (v: string) => void }): JSX.Element | null {
+  return of.length === 0 ? null : <label class="select">{label} <select value={chosen} onChange={(e) => on(e.currentTarget.value)}>
     {of.map((v) => <option key={v} value={v}>{v}</option>)}</select></label>;
+}
+
+// toContent gives the focus to the content of the page, which stays where it is.
+export const toContent = (): void => document.getElementById("main")?.focus({ preventScroll: true });
+
+// refocus gives the focus back to what had it before a dialog, or else to the content: without it a keyboard would
+// begin at the top of the page again.
+function refocus(before: Element | null): void {
+  const lost = (): boolean => document.activeElement === document.body;
+  if (lost() && before instanceof HTMLElement) before.focus({ preventScroll: true });
+  if (lost()) toContent();
 }
 
 // Dialog asks before something is done; Escape closes it.
 export function Dialog({ title, onClose, children }: Children & { title: string; onClose: () => void }): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
+    const before = document.activeElement;
     ref.current?.showModal();
+    return () => { setTimeout(() => refocus(before)); }; // nothing beside a dialog can have the focus until it is gone
   }, []);
   return <dialog ref={ref} onClose={onClose} aria-label={title}><h2>{title}</h2>{children}</dialog>;
 }

@@ -55,7 +55,7 @@ export function Curves({ x, version }: { x: string; version: number }): JSX.Elem
       chosen={shown} on={setPart} />
     <Choice label="logarithmic axes" of={[["", "linear"], ["x", "log x"], ["y", "log y", low], ["xy", "log both", low]]} chosen={scale} on={setScale} /></div>;
   const rungs = space.rungs.map((r) => r.iteration);
-  return <Card title="Learning curves" id="curves" aside={aside}>
+  return <Card title="Learning curves" id="curves" aside={curves.trials.length > 0 ? aside : undefined}>
     {curves.trials.length === 0 ? <p class="quiet">No trial has reported a result yet.</p> : <>
       <Lines label={`${curves.metric} of ${plural(curves.trials.length, "trial")} by iteration`} xLabel="iteration"
         yLabel={curves.metric} xLog={scale.includes("x")} yLog={scale.includes("y")} rungs={rungs} height={340}

@@ -43,6 +43,12 @@ export const column = (t: Table, name: string): unknown[] =>
 // failed says whether the trial at a place of the columns has failed.
 export const failed = (t: Table, i: number): boolean => t.points.states[i] === "ERROR";
 
+// statesOf are the states of the trials that have a finite value of each of the metrics: plots of these show no others.
+export function statesOf(t: Table, ...metrics: string[]): string[] {
+  const columns = metrics.map((m) => column(t, m));
+  return t.points.states.filter((_, i) => columns.every((values) => Number.isFinite(values[i])));
+}
+
 // better is +1 where larger values of a metric are better, -1 where smaller ones are.
 export const better = (t: Table, metric: string): number =>
   (t.space.objectives.find((o) => o.metric === metric)?.mode === "max" ? 1 : -1);

@@ -51,7 +51,7 @@ function Headline({ watched: { lost, seen, fell }, status: s, x }: { watched: Wa
     <div><h2>time</h2><div class="big number" id="elapsed"><Elapsed status={s} lost={unknown} /></div><div id="left" class="strong">{unknown ? "not known" : timeLeft(s, made)}</div></div>
     <div><h2 id="best-of">{s.best || !s.front ? `best ${objective ? `${objective.metric} (${objective.mode})` : "so far"}` : "best"}</h2>{s.best ? <><div class="big" id="best-value"><Value of={s.best.value} /></div>
       <div>{s.best.mean_of ? <MeanOf x={x} of={s.best as Ranked} /> : <>by <a href={href(["x", x, "trials", s.best.number])}>trial {s.best.number}</a></>}</div></>
-      : s.front ? <div id="front"><Front x={x} n={s.front} /></div> : s.not_finite ? "no finite result" : "no result yet"}{s.not_finite ? <div class="state-paused" id="not-finite">⚠ {s.not_finite}</div> : null}{fell ? <div class="state-paused" id="fell" role="status">{fell}</div> : null}</div>
+      : s.front ? <div id="front"><Front x={x} n={s.front} /></div> : s.not_finite ? "no finite result" : s.state === "running" ? "no result yet" : "no result"}{s.not_finite ? <div class="state-paused" id="not-finite">⚠ {s.not_finite}</div> : null}{fell ? <div class="state-paused" id="fell" role="status">{fell}</div> : null}</div>
   </section>;
 }
 
@@ -150,7 +150,7 @@ export function Best({ best, front, none, x, over }: { best: Ranked | null; fron
   const [form, choose] = useState<Form>("yaml");
   const repeat = repeats(useSpace(x).data);
   if (!best && front) return <FrontCard x={x} n={front} over={over} />;
-  if (!best) return <Card title="Best">{none ? `There is no best trial: ${none}.` : "No trial has reported a value of the objective yet."}</Card>;
+  if (!best) return <Card title="Best">{none ? `There is no best trial: ${none}.` : `No trial has reported a value of the objective${over ? "" : " yet"}.`}</Card>;
   const names = Object.keys(best.params);
   const means = best.mean_of !== undefined;
   return <Card title="Best" id="best" aside={<Choice label="form" of={forms} chosen={form} on={choose} />}>

@@ -6,7 +6,7 @@ import type { Leader, Space } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { parse } from "../exact";
-import { choiceTexts, count, number, plural } from "../format";
+import { choiceTexts, count, plural } from "../format";
 import type { Dimension, Ranges } from "../plot/parallel";
 import { countChosen, Parallel } from "../plot/parallel";
 import { changed, named } from "../named";
@@ -113,10 +113,14 @@ const within = (r: Ranges, shown: string[]): Ranges => named(Object.entries(r).f
 function expression(space: Space, ranges: Ranges): string {
   return Object.entries(ranges).map(([axis, r]) => {
     const name = inExpression(space, axis);
-    return "from" in r ? [r.from > -most ? `${name} >= ${number(r.from, 8)}` : "", r.to < most ? `${name} <= ${number(r.to, 8)}` : ""].filter(Boolean).join(" && ")
+    return "from" in r ? [r.from > -most ? `${name} >= ${digits(r.from)}` : "", r.to < most ? `${name} <= ${digits(r.to)}` : ""].filter(Boolean).join(" && ")
       : `(${r.choices.map((v) => `${name} == ${JSON.stringify(v)}`).join(" || ") || "false"})`;
   }).join(" && ");
 }
+
+// digits writes a number with all its digits, so that the filter chooses what the brush does. The language of expressions
+// has no room for whole numbers that are larger without an exponent.
+const digits = (v: number): string => (Math.abs(v) < 1e15 ? String(v) : v.toExponential());
 
 // inExpression is how an expression writes the name of an axis: with dots between groups. A name that has more than
 // letters and digits, or that means something else, is a text in brackets.
@@ -191,7 +195,7 @@ function Limit({ label, empty, now, none, on }: { label: string; empty: string; 
     type(undefined);
     on(text === "" ? none : Number(text));
   };
-  return <input class="short" inputMode="decimal" aria-label={label} placeholder={empty} value={typed ?? (Math.abs(now) >= most ? "" : number(now))}
+  return <input class="short" inputMode="decimal" aria-label={label} placeholder={empty} value={typed ?? (Math.abs(now) >= most ? "" : digits(now))}
     onInput={(e) => type(e.currentTarget.value)} onChange={(e) => take(e.currentTarget)} />;
 }
 

@@ -14,7 +14,7 @@ import type { Dot } from "../plot/scatter";
 import { useUsual } from "../plot/usual";
 import { href, setQuery, useRoute } from "../route";
 import { Card, compared, Counted, Crossed, Failure, Select, Starred, Waiting } from "../ui";
-import { better, column, failed, extent, metricOf, shades, useTable } from "./data";
+import { better, column, failed, extent, metricOf, shades, statesOf, useTable } from "./data";
 import type { Table } from "./data";
 
 export function ParametersPage({ x, watched }: PageProps): JSX.Element {
@@ -57,7 +57,7 @@ function Parameters({ x, data, metric, shares, watched }: PageProps & { data: Ta
     <Contour x={x} t={data} metric={metric} names={names} best={best} />
     <div class="row" id="slices"><h2>Slices</h2>{choice}</div>
     {note}
-    {best ? <p class="quiet"><Starred x={x} of={new Set([best.number])} best={best} />.{repeat > 1 ? single : null}<Crossed of={data.points.states} /></p> : null}
+    {best ? <p class="quiet"><Starred x={x} of={new Set([best.number])} best={best} />.{repeat > 1 ? single : null}<Crossed of={statesOf(data, metric)} /></p> : null}
     <div class="slices">{names.map((n) => <Slice key={n} x={x} t={data} metric={metric} name={n} best={best} range={range} />)}</div>
   </>;
 }
@@ -114,9 +114,9 @@ function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: s
   const up = better(t, metric) > 0;
   return <Card title="Two parameters" id="contour" aside={<div class="row">
     <Select label="across" of={names.filter((n) => n !== b)} chosen={a} on={(v) => setQuery({ a: v, b })} /><Select label="up" of={names.filter((n) => n !== a)} chosen={b} on={(v) => setQuery({ a, b: v })} /></div>}>
-    <Scatter label={`${metric} by ${a} and ${b}, ${dots.length} trials`} x={axisOf(t, a)} y={axisOf(t, b)} dots={dots} height={420}
+    <Scatter label={`${metric} by ${a} and ${b}, ${dots.length} trials`} x={axisOf(t, a)} y={axisOf(t, b)} dots={dots} height={420} none={`No trial with both parameters has a finite value of ${metric}`}
       field={(d) => d.shade ?? NaN} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
     <Scale low={up ? low : high} high={up ? high : low} label={`${metric}, by rank, the best blue:`} />
-    <p class="quiet">The colour of an area is the mean of the trials nearby; <Hatched /> there is none. {dots.some((d) => d.strong) && best ? <><Starred x={x} of={new Set([best.number])} best={best} />.{repeats(t.space) > 1 ? single : null}</>
-      : !best ? null : `The best trial does not have both parameters.`}<Crossed of={t.points.states} /></p></Card>;
+    {dots.length === 0 ? null : <p class="quiet">The colour of an area is the mean of the trials nearby; <Hatched /> there is none. {dots.some((d) => d.strong) && best ? <><Starred x={x} of={new Set([best.number])} best={best} />.{repeats(t.space) > 1 ? single : null}</>
+      : !best ? null : `The best trial does not have both parameters.`}<Crossed of={statesOf(t, metric)} /></p>}</Card>;
 }

@@ -13,7 +13,7 @@ import { Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
 import { Card, compared as compares, Counted, Crossed, Failure, Select, Starred, State, Waiting } from "../ui";
-import { better, column, directed, extent, failed, shades, useTable } from "./data";
+import { better, column, directed, extent, failed, shades, statesOf, useTable } from "./data";
 import { useSpace } from "./curves";
 import { single } from "./parameters";
 import type { Table } from "./data";
@@ -51,7 +51,7 @@ function Plots({ x, t, front, best }: Marked): JSX.Element {
   return <>
     <div class="row"><Select label="across" of={all} chosen={a} on={(v) => setQuery({ a: v, b })} /><Select label="up" of={all} chosen={b} on={(v) => setQuery({ a, b: v })} /></div>
     <div class={pairs.length > 1 ? "two" : undefined} id="pareto">{pairs.map(([p, q, r]) => <Pair key={p + " " + q} x={x} t={t} a={p} b={q} c={r} front={front} best={best} />)}</div>
-    <p class="quiet">{best ? <><Starred x={x} of={new Set([best.number])} best={best} />.{repeat > 1 ? single : null}</> : front.length > 0 ? <>○ is a {compares(repeat)} on the front: no other is better in everything.{repeat > 1 ? " It is drawn at its means; each other dot is one run." : ""}</> : null}<Crossed of={t.points.states} /></p><Counted repeat={repeat} /></>;
+    <p class="quiet">{best ? <><Starred x={x} of={new Set([best.number])} best={best} />.{repeat > 1 ? single : null}</> : front.length > 0 ? <>○ is a {compares(repeat)} on the front: no other is better in everything.{repeat > 1 ? " It is drawn at its means; each other dot is one run." : ""}</> : null}<Crossed of={statesOf(t, a, b)} /></p><Counted repeat={repeat} /></>;
 }
 
 function Pair({ x, t, a, b, c, front, best: first }: Marked & { a: string; b: string; c?: string }): JSX.Element {

@@ -99,8 +99,8 @@ const why = (t: Trial): string => (t.error ?? t.reason ?? "").split("\n")[0] ?? 
 // program failed. What counts follows.
 export const brief = (reason: string): string => cuts.reduce((text, cut) => text.replace(cut, ""), reason);
 
-const cuts = [/^early values at iteration \d+ [^:]*: stopped, as (?=\S)/, /^\S.{0,100}? at (iteration|milestone) \d+ is (?=\S)/,
-  /^\S{1,100} is (?=not among )/, / at rung \d+(?= \()/, /^\S.{0,60}? ended with (?=exit status )/];
+const cuts = [/^the best \S.{0,100}? by iteration \d+ is (?=\S)/, /^early values at iteration \d+ [^:]*: stopped, as (?=\S)/,
+  /^\S.{0,100}? at (iteration|milestone) \d+ is (?=\S)/, /^\S{1,100} is (?=not among )/, / at rung \d+(?= \()/, /^\S.{0,60}? ended with (?=exit status )/];
 
 // late are the keys of the trial itself that stand back behind a parameter or a metric of the same name.
 const late = ["attempts", "node", "cause"];

@@ -133,7 +133,7 @@ function ranged(p: ParallelProps, l: Layout, at: number, [from, to]: [number, nu
     : { choices: a.ticks.filter((t) => t.at >= from && t.at <= to).map((t) => t.value) });
 }
 
-// neat has the digits that a filter of trials has, so that both choose the same. The largest number is no limit.
+// neat has few digits: a place on an axis is no more exact than that. The largest number is no limit.
 const neat = (v: number): number => (Math.abs(v) < Number.MAX_VALUE ? Number(v.toPrecision(8)) : v);
 
 // placed are ranges in pixels: all of the axis where there is no limit, and around the first and the last of choices.

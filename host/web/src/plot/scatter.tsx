@@ -26,6 +26,8 @@ export interface ScatterProps {
   x: Omit<Wanted, "values">;
   y: Omit<Wanted, "values">;
   dots: Dot[];
+  // none says why there are no dots.
+  none?: string;
   height?: number;
   pick?: (trial: number) => void;
   // front says that strong dots are of a front, and have rings; otherwise they are the best, and have a star.
@@ -86,7 +88,8 @@ export function Scatter(p: ScatterProps): JSX.Element {
     p.dots.forEach((d, i) => { if (d.strong) mark(s, l.at[2 * i]!, l.at[2 * i + 1]!); }); // also at the edge, whole
   };
   const { pick } = p;
-  if (p.dots.length > 0 && !drawable(p.dots.map((d) => d.y))) return <NothingDrawn of={p.y.label} />;
+  if (p.dots.length === 0) return <p class="quiet undrawn">{p.none ?? "No trial has values of both"}: there is nothing to draw.</p>;
+  if (!drawable(p.dots.map((d) => d.y))) return <NothingDrawn of={p.y.label} />;
   return <Canvas label={p.label} height={p.height ?? 300} draw={draw} find={(x, y) => drawn.current ? nearest(drawn.current, x, y) : undefined}
     stops={pick ? () => (drawn.current ? stops(drawn.current) : []) : undefined}
     pick={pick ? (spot) => { if (spot.trial !== undefined) pick(spot.trial); } : undefined} />;
@@ -323,11 +326,11 @@ function mean(samples: Sample[], x: number | undefined, y: number | undefined): 
 // Scale explains the colours, where there are any.
 export function Scale({ low, high, label }: { low: number; high: number; label: string }): JSX.Element | null {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return null;
-  return <div class="row quiet"><span>{label}</span><span>{number(low)}</span>
+  return <div class="row quiet"><span>{label}</span><span class="scale"><span>{number(low)}</span>
     <Canvas label={`colours from ${number(low)} to ${number(high)}`} height={12} draw={(s) => {
       for (let x = 0; x < s.w; x++) {
         s.ctx.fillStyle = graded(x / (s.w - 1), s.theme);
         s.ctx.fillRect(x, 0, 1, s.h);
       }
-    }} /><span>{number(high)}</span></div>;
+    }} /><span>{number(high)}</span></span></div>;
 }
