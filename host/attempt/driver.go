@@ -103,6 +103,8 @@ type Driver struct {
 	names    map[string]bool // of metrics
 	saving   saves
 	leaving  sync.WaitGroup // processes that are being closed
+
+	listening sync.WaitGroup // to processes, whose last events may begin and end saves
 }
 
 // New returns a driver. Run starts it.
@@ -353,6 +355,7 @@ func (t *Driver) Close() {
 	t.mu.Unlock()
 	gone.Wait()
 	t.leaving.Wait()
+	t.listening.Wait()
 	t.saving.Wait()
 	t.dropAll()
 }

@@ -212,12 +212,14 @@ func (r *run) cancelLaunch() {
 func (t *Driver) adopt(trainer plugin.Trainer, at exec.Place) *worker {
 	w := &worker{trainer: trainer, runs: map[uint64]*run{}, place: at}
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.workers[w] = true
 	if t.Shared {
 		t.common[t.group(at)] = w
 	}
-	t.mu.Unlock()
-	go t.listen(w)
+	if !t.closed {
+		t.listening.Go(func() { t.listen(w) })
+	}
 	return w
 }
 
