@@ -43,13 +43,14 @@ func mistypedForm(e entry) string {
 	return ""
 }
 
-// isFormOfMap reports a parameter with a map where its form has a list or an expression, which would be read as a group of
-// constants. An expression with ? and : that is not in quotes is a map, too.
+// isFormOfMap reports a parameter with a map where its form has a list or an expression, which would be read as a group
+// of constants. An expression with ? and : that is not in quotes is a map, too.
 func (b *builder) isFormOfMap(member entry) bool {
 	n := member.value
 	for _, form := range forms {
 		v := n.get(form)
-		if form == "value" || v == nil || v.kind != mapKind || len(v.keys) == 0 || hasForm(v) || !allModifiers(n, form) {
+		isMap := v != nil && v.kind == mapKind && len(v.keys) > 0
+		if form == "value" || !isMap || hasForm(v) || !allModifiers(n, form) {
 			continue
 		}
 		meant := meantAs(form, v)

@@ -191,8 +191,8 @@ func (b *builder) member(e entry, name string, whens []*node) []decl {
 		return nil
 	}
 	if b.reading >= listReading && n.kind == nullKind && n.text == "" {
-		b.warn(e.pos, "%s has no value, and so is the constant null in each trial: write what it may be, or %s: null", name,
-			e.name)
+		b.warn(e.pos, "%s has no value, and so is the constant null in each trial: write what it may be, or %s: null",
+			name, e.name)
 	}
 	if n.kind != mapKind || len(n.keys) == 0 {
 		return []decl{{name: name, pos: e.pos, value: n, whole: n, whens: whens}}

@@ -93,7 +93,7 @@ const lattice = `
 	host/steer/unixsock     < STD, golang.org/x/sys/…, host/usererror, host/storage/runtimedir, ` +
 	`core/journal, host/steer, host/storage,
 		host/storage/nolink, host/untrusted
-	host/report/terminal < ANY, core, host/untrusted, host/report, host/view
+	host/report/terminal < ANY, core, host/untrusted, host/config/expr, host/storage/naming, host/report, host/view
 	host/report/jsonlines < STD, host/report, host/view
 	host/report      < host/view
 	docs             < STD

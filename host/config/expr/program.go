@@ -117,7 +117,8 @@ func (p *Program) evalError(err error) error {
 		return fmt.Errorf("%s: %w (%s)", p.line(), ErrUnknownValue, msg)
 	}
 	if rest, of := strings.CutPrefix(msg, noOverload); of { // of this type of value: a comparison with it is not true
-		return fmt.Errorf("%s: values of these types have no %s", p.line(), operatorNames.Replace(strings.TrimPrefix(rest, ": ")))
+		operator := operatorNames.Replace(strings.TrimPrefix(rest, ": "))
+		return fmt.Errorf("%s: values of these types have no %s", p.line(), operator)
 	}
 	if strings.Contains(msg, "cost limit") {
 		return fmt.Errorf("%s: %w", p.line(), ErrTooLong)

@@ -104,12 +104,11 @@ func (s *scheduler) record(e *sdk.Event, t *trial, k int) string {
 	case math.IsInf(v[0], 1):
 		return fmt.Sprintf("at iteration %d not all of %s are finite numbers", e.Iteration, s.names())
 	case before >= keep:
-		return fmt.Sprintf("%s at iteration %d is in layer %d: better layers hold %d, and rung %d keeps the best %d of %d",
-			s.text(v), e.Iteration, layer+1, before, s.at[k], keep, r.len)
+		return fmt.Sprintf("%s at iteration %d is in layer %d: better layers hold %d, and rung %d keeps the best "+
+			"%d of %d", s.text(v), e.Iteration, layer+1, before, s.at[k], keep, r.len)
 	case before+len(group) > keep && !group.among(v, keep-before):
-		return fmt.Sprintf("%s at iteration %d is close to others: rung %d keeps the best %d of %d, so %d of the %d in "+
-			"its layer, which lie apart",
-			s.text(v), e.Iteration, s.at[k], keep, r.len, keep-before, len(group))
+		return fmt.Sprintf("%s at iteration %d is close to others: rung %d keeps the best %d of %d, so %d of the %d "+
+			"in its layer, which lie apart", s.text(v), e.Iteration, s.at[k], keep, r.len, keep-before, len(group))
 	}
 	return ""
 }
