@@ -333,6 +333,12 @@ const asha = `{"type": "object", "additionalProperties": false, "properties": {
 	"deep": {"type": "object", "additionalProperties": false, "properties": {"inner": {"type": "string"}}}},
 	"required": ["max"]}`
 
+// composed is a schema of a plugin that is not written with the SDK's declarations.
+const composed = `{"type": "object", "properties": {
+	"factors": {"type": "array", "minItems": 1, "items": {"type": "number"}}, "sum": {"$ref": "#/$defs/five"},
+	"small": {"propertyNames": {"maxLength": 1}}, "name": {"type": "string", "maxLength": 2}},
+	"$defs": {"five": {"minimum": 5}}}`
+
 func TestCheckOptions(t *testing.T) {
 	for options, want := range map[string]string{
 		`max: 27`: "",
@@ -361,6 +367,18 @@ func TestCheckOptions(t *testing.T) {
 		if strings.Join(got, "|") != want {
 			t.Errorf("%s:\n got %s\nwant %s", options, strings.Join(got, "|"), want)
 		}
+	}
+	e := parse(t, "scheduler: {plugin: pbt, factors: [], small: {label: 1}, sum: 3, name: abc}")
+	var got []string
+	for _, err := range CheckOptions(e.Scheduler, []byte(composed)) {
+		got = append(got, err.Error())
+	}
+	if want := `x.yaml:1:35: option "factors" of pbt: found an empty list, expected a list that is not empty, ` +
+		`each item a number|x.yaml:1:47: option "small" of pbt: found a map, expected each key to be a text of at most ` +
+		`1 character, not "label"|x.yaml:1:63: option "sum" of pbt: found the number 3, expected at least 5|` +
+		`x.yaml:1:72: option "name" of pbt: found the text "abc", expected a text of at most 2 characters`; strings.Join(
+		got, "|") != want {
+		t.Errorf("\n got %s\nwant %s", strings.Join(got, "|"), want)
 	}
 	if errs := CheckOptions(PluginRef{Name: "p", Options: []byte("{}")}, []byte("{")); len(errs) != 1 {
 		t.Errorf("a broken schema: %v", errs)
