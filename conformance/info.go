@@ -103,11 +103,11 @@ func (s *subject) schema() (*schema, error) {
 
 func schemaOf(info sdk.Info) (x *schema, err error) {
 	x = &schema{}
-	if err := json.Unmarshal(info.Options, x); err != nil {
-		return nil, wanted("a JSON Schema of the options", "%v", err)
-	}
 	if x.whole, err = fit.Compile(info.Options); err != nil {
 		return nil, wanted("a JSON Schema of the options", "%v", err)
+	}
+	if json.Unmarshal(info.Options, x) != nil {
+		return nil, wanted(`a JSON Schema with "type": "object" and "additionalProperties": false`, "%s", info.Options)
 	}
 	return x, nil
 }
@@ -129,7 +129,7 @@ func (x *schema) defaults() (map[string]json.RawMessage, error) {
 	for _, name := range x.names() {
 		var p property
 		if err := json.Unmarshal(x.Properties[name], &p); err != nil {
-			return nil, wanted("a schema for each option", "%q: %v", name, err)
+			return nil, wanted("a schema with a description for each option", "%q: %s", name, x.Properties[name])
 		}
 		if p.Description == "" {
 			return nil, wanted("a description for each option", "none for %q", name)

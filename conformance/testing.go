@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/tunehost/tunehost/host/plugin"
@@ -74,10 +75,15 @@ func Process(config process.Config) Open {
 }
 
 // Warm starts a plugin and ends it, outside of the deadline of any check. The first start of a WASM
-// module compiles it, which can take longer than a check may. Errors of the plugin are left to the
-// checks.
-func Warm(ctx context.Context, open Open) {
-	if p, err := open(ctx); err == nil {
+// module compiles it, which can take longer than a check may. The error is that of a plugin which was not ready in
+// time: each check would wait for it as long. Other errors are left to the checks.
+func Warm(ctx context.Context, open Open) error {
+	p, err := open(ctx)
+	if err == nil {
 		_ = p.Close()
 	}
+	if errors.Is(err, plugin.ErrLate) {
+		return err
+	}
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tunehost/tunehost/host"
+	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin/loading"
 	"github.com/tunehost/tunehost/host/storage/mirror"
@@ -39,10 +40,11 @@ type app struct {
 	end    func()
 	engine engine
 	now    func() time.Time
+	clock  clock.Clock
 }
 
 func newApp(env []string, stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{env: map[string]string{}, in: stdin, screen: stdout, engine: hostEngine, now: time.Now}
+	a := &app{env: map[string]string{}, in: stdin, screen: stdout, engine: hostEngine, now: time.Now, clock: clock.System{}}
 	a.start, a.end = host.Outside(plugins)
 	for _, pair := range env {
 		if name, value, ok := strings.Cut(pair, "="); ok {

@@ -3,16 +3,19 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tunehost/tunehost/conformance"
+	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/find"
 	"github.com/tunehost/tunehost/host/plugin/loading"
@@ -52,9 +55,17 @@ Exit status: 0 all checks pass, 1 one fails or could not be made, 2 a mistake on
 	return cmd
 }
 
-// starting returns a function that starts one plugin, any number of times.
+// starting returns a function that starts one plugin, any number of times. The user is told of the first start that
+// takes long.
 func (a *app) starting(p *find.Found) func(context.Context, sdk.Kind) (plugin.Plugin, error) {
+	limit := loading.StartLimit(p)
+	after := deadlines.Notice(limit)
+	tell := sync.OnceFunc(func() {
+		fmt.Fprintf(a.err, "plugin %q has not answered Describe since its start for %s; it is given up after %s\n",
+			p.Name, deadlines.Text(after), deadlines.Text(limit))
+	})
 	return func(ctx context.Context, kind sdk.Kind) (plugin.Plugin, error) {
+		defer a.clock.AfterFunc(after, tell)()
 		return loading.StartOutside(ctx, plugins, p, kind, a.start)
 	}
 }
@@ -68,6 +79,9 @@ func (a *app) checkPlugin(ctx context.Context, name string, o conformance.Option
 	start := a.starting(p)
 	a.waiting.on("the plugin " + name + " to start")
 	infos, err := infosOf(ctx, start, p.Kind)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		a.say("FAILED  it does not start: %s", clean(strings.ReplaceAll(err.Error(), "\n", "; ")))
 		return exitError(exitFailed)

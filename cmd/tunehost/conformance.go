@@ -41,14 +41,14 @@ Exit status: 0 all checks pass, 1 a rule is broken or could not be checked, 2 a 
   tunehost conformance --list --only trainable`,
 		Args: wants(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
 			switch {
 			case f.list:
-				return a.listChecks(f, args)
+				return a.listChecks(ctx, f, args)
 			case len(args) == 0:
 				return usage("conformance: a plugin is missing; expected: tunehost conformance PATH|NAME")
 			}
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
 			return a.conformance(ctx, f, args[0])
 		},
 	}
@@ -65,10 +65,10 @@ Exit status: 0 all checks pass, 1 a rule is broken or could not be checked, 2 a 
 }
 
 // listChecks prints checks: those for a plugin, or all.
-func (a *app) listChecks(f conformanceFlags, args []string) error {
+func (a *app) listChecks(ctx context.Context, f conformanceFlags, args []string) error {
 	kinds := sdk.Kinds()
 	if len(args) == 1 {
-		s, err := a.starter(context.Background(), args[0], f.kind)
+		s, err := a.starter(ctx, args[0], f.kind)
 		if err != nil {
 			return err
 		}
@@ -268,7 +268,9 @@ func (a *app) checks(
 		}
 	}
 	next()
-	conformance.Warm(ctx, s.open)
+	if err := conformance.Warm(ctx, s.open); err != nil {
+		return err
+	}
 	err := conformance.Run(ctx, s.kind, s.open, o, func(r conformance.Result) {
 		if ctx.Err() != nil {
 			return // the run was cut short

@@ -40,10 +40,10 @@ func (e *usageError) Error() string { return e.text }
 
 func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// asUsage turns an error of a library into one of the command line.
+// asUsage turns an error of a library into one of the command line; the end of a context is none.
 func asUsage(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
 	}
 	return &usageError{err.Error()}
 }

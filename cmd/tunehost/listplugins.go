@@ -5,13 +5,16 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/config/fit"
 	"github.com/tunehost/tunehost/host/plugin/find"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -168,7 +171,9 @@ tunehost, to ask it.`,
   tunehost plugins describe ./plugins/mine`,
 		Args: wants(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			infos, err := a.infos(args[0])
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			infos, err := a.infos(ctx, args[0])
 			for _, i := range infos {
 				if err := a.describe(i); err != nil {
 					return err
@@ -180,7 +185,7 @@ tunehost, to ask it.`,
 }
 
 // infos returns what the plugins of a name or a path say about themselves.
-func (a *app) infos(name string) (infos []sdk.Info, err error) {
+func (a *app) infos(ctx context.Context, name string) (infos []sdk.Info, err error) {
 	for _, i := range slices.Concat(plugins.Infos(), ownPlugins) {
 		if i.Name == name {
 			infos = append(infos, i)
@@ -199,7 +204,8 @@ func (a *app) infos(name string) (infos []sdk.Info, err error) {
 	if p.Bundled != nil {
 		return infos, nil
 	}
-	return infosOf(context.Background(), a.starting(p), "")
+	a.waiting.on("the plugin " + name + " to start")
+	return infosOf(ctx, a.starting(p), "")
 }
 
 // findPlugin returns the plugin that the user names.
@@ -222,12 +228,27 @@ func findKind(name string, kind sdk.Kind) (*find.Found, error) {
 	return p, err
 }
 
+// rowsOf returns the options of a plugin.
+func rowsOf(i sdk.Info) ([]option.Row, error) {
+	if len(i.Options) == 0 {
+		return nil, nil
+	}
+	if _, err := fit.Compile(i.Options); err != nil {
+		return nil, fmt.Errorf("plugin %s: its options schema is invalid: %w", i.Name, err)
+	}
+	rows, err := option.Rows(i.Options)
+	if err != nil {
+		return nil, fmt.Errorf("plugin %s: its options schema is not that of a map", i.Name)
+	}
+	return rows, nil
+}
+
 func (a *app) describe(i sdk.Info) error {
 	a.say("%s", a.bold(fmt.Sprintf("%s %s %s", i.Kind, i.Name, i.Version)))
 	a.say("%s", i.Summary)
-	rows, err := option.Rows(i.Options)
+	rows, err := rowsOf(i)
 	if err != nil {
-		return fmt.Errorf("the schema of %s's options: %w", i.Name, err)
+		return err
 	}
 	if len(rows) == 0 {
 		a.say("It has no options.")

@@ -333,6 +333,12 @@ const asha = `{"type": "object", "additionalProperties": false, "properties": {
 	"deep": {"type": "object", "additionalProperties": false, "properties": {"inner": {"type": "string"}}}},
 	"required": ["max"]}`
 
+// composed is a schema of a plugin that is not written with the SDK's declarations.
+const composed = `{"type": "object", "properties": {
+	"factors": {"type": "array", "minItems": 1, "items": {"type": "number"}}, "sum": {"$ref": "#/$defs/five"},
+	"small": {"propertyNames": {"maxLength": 1}}, "name": {"type": "string", "maxLength": 2}},
+	"$defs": {"five": {"minimum": 5}}}`
+
 func TestCheckOptions(t *testing.T) {
 	for options, want := range map[string]string{
 		`max: 27`: "",
@@ -362,6 +368,18 @@ func TestCheckOptions(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", options, strings.Join(got, "|"), want)
 		}
 	}
+	e := parse(t, "scheduler: {plugin: pbt, factors: [], small: {label: 1}, sum: 3, name: abc}")
+	var got []string
+	for _, err := range CheckOptions(e.Scheduler, []byte(composed)) {
+		got = append(got, err.Error())
+	}
+	if want := `x.yaml:1:35: option "factors" of pbt: found an empty list, expected a list that is not empty, ` +
+		`each item a number|x.yaml:1:47: option "small" of pbt: found a map, expected each key to be a text of at most ` +
+		`1 character, not "label"|x.yaml:1:63: option "sum" of pbt: found the number 3, expected at least 5|` +
+		`x.yaml:1:72: option "name" of pbt: found the text "abc", expected a text of at most 2 characters`; strings.Join(
+		got, "|") != want {
+		t.Errorf("\n got %s\nwant %s", strings.Join(got, "|"), want)
+	}
 	if errs := CheckOptions(PluginRef{Name: "p", Options: []byte("{}")}, []byte("{")); len(errs) != 1 {
 		t.Errorf("a broken schema: %v", errs)
 	}
@@ -374,11 +392,11 @@ func TestLengthsOfOptions(t *testing.T) {
 		"few": {"type": "array", "minItems": 2, "maxItems": 3}, "any": {"maxItems": 1},
 		"name": {"type": "string", "minLength": 2, "maxLength": 3}}}`
 	for options, want := range map[string]string{
-		`list: []`: `option "list" of asha: found a list, expected a list that is not empty, each item a ` +
+		`list: []`: `option "list" of asha: found an empty list, expected a list that is not empty, each item a ` +
 			`number`,
 		`few: [1]`:       `option "few" of asha: found a list, expected a list of 2 to 3`,
 		`few: [1,2,3,4]`: `option "few" of asha: found a list, expected a list of 2 to 3`,
-		`any: [1, 2]`:    `option "any" of asha: found a list, expected at most 1 values`,
+		`any: [1, 2]`:    `option "any" of asha: found a list, expected a list of at most 1 item`,
 		`name: a`:        `option "name" of asha: found the text "a", expected a text of at least 2 characters`,
 		`name: abcd`: `option "name" of asha: found the text "abcd", expected a text of at most 3 ` +
 			`characters`,
@@ -398,8 +416,8 @@ func TestWrongDefaults(t *testing.T) {
 		"max": {"type": "integer", "default": "none"}, "low": {"type": "integer", "minimum": 10, "default": 5},
 		"none": {"type": "string", "default": null}, "good": {"type": "integer", "default": 5}, "free": true,
 		"kind": {"enum": ["a", "b"], "default": "c"}}}`
-	low := `plugin asha: the default of option "low" is 5, which its own schema forbids (5 is less than 10): set the ` +
-		"option"
+	low := `plugin asha: the default of option "low" is 5, which its own schema forbids (found 5, expected at least 10): ` +
+		"set the option"
 	for options, want := range map[string][]string{
 		`max: 1, kind: a`:          {low},
 		`max: 1, kind: a, low: 11`: nil,

@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -187,6 +186,9 @@ func (o *optionErrors) one(f *fit.Fault) {
 	found := "found this value"
 	if n := o.find(f.Path); n != nil {
 		found = "found " + n.describe()
+		if n.kind == listKind && len(n.items) == 0 {
+			found = "found an empty list"
+		}
 	}
 	switch f.Rule {
 	case "additionalProperties":
@@ -195,67 +197,47 @@ func (o *optionErrors) one(f *fit.Fault) {
 		}
 	case "required":
 		o.fail(at, "%s: %s missing", option, strings.Join(f.Names, ", "))
+	case "propertyNames":
+		o.fail(o.ref.keyPos(f.Path, f.Names[0]), "%s: %s, expected %s", option, found, f.Expected())
 	default:
-		if want := o.wanted(f); want != "" {
-			o.fail(at, "%s: %s, expected %s", option, found, want)
-			return
-		}
-		o.fail(at, "%s: %s: %s", option, found, f.Text)
+		o.fail(at, "%s: %s, expected %s", option, found, o.wanted(f))
 	}
 }
 
-// wanted says what was expected instead, or "" for a rule that has no words here.
+// wanted says what was expected instead: all that the schema allows there, where there are words for that.
 func (o *optionErrors) wanted(f *fit.Fault) string {
 	switch f.Rule {
-	case "type":
-		return o.words(f.Path, strings.Join(typeWords(f.Want), " or "))
 	case "enum":
-		words := enumWords(f.Want)
+		words := f.Choices()
 		return list(words, 12) + nearest.Hint(fmt.Sprint(f.Got), words)
 	case "maximum":
-		// Messages omit bounds that only computers have.
+		// The words of a schema omit bounds that only computers have.
 		if want, err := f.Want.(json.Number).Float64(); err == nil && want >= options.MaxInt {
-			return "at most " + f.Want.(json.Number).String()
+			return f.Expected()
 		}
-		return o.words(f.Path, "less")
-	case "minimum", "exclusiveMinimum":
-		return o.words(f.Path, "more")
-	case "exclusiveMaximum":
-		return o.words(f.Path, "less")
-	case "oneOf", "anyOf":
-		return o.words(f.Path, "one of the forms that it may have")
-	case "minItems":
-		return o.words(f.Path, fmt.Sprintf("at least %v values", f.Want))
-	case "maxItems":
-		return o.words(f.Path, fmt.Sprintf("at most %v values", f.Want))
-	case "minLength":
-		return fmt.Sprintf("a text of at least %v characters", f.Want)
-	case "maxLength":
-		return fmt.Sprintf("a text of at most %v characters", f.Want)
-	case "multipleOf":
-		return fmt.Sprint("a multiple of ", f.Want)
-	case "const":
-		return fmt.Sprint(f.Want)
-	case "pattern":
-		return fmt.Sprint("a text that matches ", f.Want)
-	case "format":
-		return fmt.Sprint("a text of the format ", f.Want)
+		return o.words(f)
+	case "type", "minimum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems":
+		return o.words(f)
+	case "oneOf":
+		if !f.Several {
+			return o.words(f)
+		}
 	}
-	return ""
+	return f.Expected()
 }
 
-// words says what the schema allows at a path; otherwise is the text for schemas that are too complex
+// words says what the schema allows at the place of a fault, or what its rule expects where the schema is too complex
 // for that.
-func (o *optionErrors) words(path []string, otherwise string) string {
-	at := schemaAt(o.schema, path)
-	if at == nil {
-		return otherwise
+func (o *optionErrors) words(f *fit.Fault) string {
+	at := schemaAt(o.schema, f.Path)
+	if _, there := at[f.Rule]; !there {
+		return f.Expected()
 	}
 	text, err := json.Marshal(at)
 	if words := options.Words(text); err == nil && words != "anything" {
 		return words
 	}
-	return otherwise
+	return f.Expected()
 }
 
 // schemaAt returns the schema of the value at a path of keys and indices, or nil where a simple walk
@@ -278,30 +260,6 @@ func schemaAt(schema []byte, path []string) map[string]any {
 		at = next
 	}
 	return at
-}
-
-// typeWords names JSON types, one or a list, in the words of the experiment file.
-func typeWords(types any) (out []string) {
-	words := map[string]string{"array": "a list", "object": "a map", "string": "a text", "number": "a number",
-		"integer": "a whole number", "boolean": "true or false", "null": "nothing"}
-	all, many := types.([]any)
-	if !many {
-		all = []any{types}
-	}
-	for _, t := range all {
-		name := fmt.Sprint(t)
-		out = append(out, cmp.Or(words[name], name))
-	}
-	return out
-}
-
-func enumWords(values any) []string {
-	all, _ := values.([]any)
-	var words []string
-	for _, v := range all {
-		words = append(words, fmt.Sprint(v))
-	}
-	return words
 }
 
 func (o *optionErrors) find(path []string) *node {

@@ -22,11 +22,14 @@ type backoff struct {
 	warned   bool
 }
 
+// succeeded notes that nothing is left to call. The executor answers again only if it has answered each call that
+// failed: what it failed to may have been given up, as at the end of the experiment.
 func (b *backoff) succeeded() {
-	if b.warned {
+	b.failures = 0
+	if b.warned && len(b.granter.failing) == 0 {
+		b.warned = false
 		b.granter.Log.Warn(b.granter.Title + " answers again")
 	}
-	b.failures, b.warned = 0, false
 }
 
 // worthWarning reports whether the user must know now: engines whose commands try for long themselves fail seldom.

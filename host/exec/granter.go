@@ -74,6 +74,7 @@ type Granter struct {
 	left      map[core.LeaseID]bool // leases that were released while they were ending: the executor may still say why
 	ended     bool                  // the core was told to end; only Run's goroutine uses it
 	called    time.Time             // when the last call of the executor began; only Run's goroutine uses it
+	failing   map[string]bool       // the calls that have failed and not succeeded since; only Run's goroutine uses it
 }
 
 // maxText limits the length of an executor's messages, because they go into the record.
@@ -118,7 +119,7 @@ type lease struct {
 // New returns a granter. Run does its work.
 func New(o Options) *Granter {
 	g := &Granter{Options: o, leases: map[core.LeaseID]*lease{}, wake: make(chan struct{}, 1),
-		left: map[core.LeaseID]bool{}, returning: returning{missing: map[core.LeaseID]bool{}},
+		left: map[core.LeaseID]bool{}, failing: map[string]bool{}, returning: returning{missing: map[core.LeaseID]bool{}},
 		closing: make(chan struct{}, 1), progress: make(chan struct{}), done: make(chan struct{})}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
@@ -212,7 +213,8 @@ func (g *Granter) warnBroken(err error) {
 // life is one process of the plugin, from its opening to its failure.
 func (g *Granter) life(p plugin.Executor, b *backoff) (err error) {
 	if p == nil {
-		if p, err = g.Open(g.ctx); err != nil {
+		p, err = g.Open(g.ctx)
+		if g.heard("Open", err); err != nil {
 			return err
 		}
 	}
@@ -262,7 +264,7 @@ func (g *Granter) pass(p plugin.Executor, adopted *bool) error {
 		if g.Agents != nil {
 			g.Agents.Retain(g.counted())
 		}
-		if err := g.call(func(ctx context.Context) error { return p.Adopt(ctx, g.counted()) }); err != nil {
+		if err := g.call("Adopt", func(ctx context.Context) error { return p.Adopt(ctx, g.counted()) }); err != nil {
 			return err
 		}
 		*adopted = true
@@ -297,14 +299,24 @@ func (g *Granter) progressed() {
 	g.progress = make(chan struct{})
 }
 
-func (g *Granter) call(f func(context.Context) error) error {
+func (g *Granter) call(name string, f func(context.Context) error) (err error) {
 	defer g.watchCall()()
+	defer func() { g.heard(name, err) }()
 	if g.Within == nil {
 		return f(g.ctx)
 	}
 	ctx, cancel := g.Within(g.ctx)
 	defer cancel()
 	return f(ctx)
+}
+
+// heard notes how a call of the executor has ended.
+func (g *Granter) heard(call string, err error) {
+	if err != nil {
+		g.failing[call] = true
+		return
+	}
+	delete(g.failing, call)
 }
 
 // counted returns the names of the leases that the core has, for Adopt.

@@ -21,7 +21,7 @@ func (g *Granter) releaseAll(p plugin.Executor) error {
 	for i, id := range ids {
 		names[i] = g.name(id)
 	}
-	if err := g.call(func(ctx context.Context) error { return p.Release(ctx, names) }); err != nil {
+	if err := g.call("Release", func(ctx context.Context) error { return p.Release(ctx, names) }); err != nil {
 		return err
 	}
 	g.mu.Lock()
@@ -47,10 +47,12 @@ func (g *Granter) allocateAll(p plugin.Executor) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	err := g.expect(requests)
-	if err == nil {
-		err = g.call(func(ctx context.Context) error { return p.Allocate(ctx, requests) })
-	}
+	err := g.call("Allocate", func(ctx context.Context) error {
+		if err := g.expect(requests); err != nil {
+			return err
+		}
+		return p.Allocate(ctx, requests)
+	})
 	g.requested(ids)
 	if err != nil {
 		return err

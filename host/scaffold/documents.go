@@ -32,7 +32,7 @@ func Documents() []Document {
 		{"rust", "the SDK for Rust", "plugins/sdk/rust/README.md", "", ""},
 		{"assemblyscript", "the SDK for modules in AssemblyScript", "plugins/sdk/assemblyscript/README.md", "",
 			"sdk/assemblyscript"},
-		{"c", "the SDK for modules in C, a header", "plugins/sdk/c/tunehost.h", "", ""},
+		{"c", "the SDK for modules in C: a header, and an example", "plugins/sdk/c/tunehost.h", "", "sdk/c"},
 		{"protocol", "the protocol, for programs in other languages", "plugins/sdk/PROTOCOL.md", "", ""},
 		{"proto", "its messages and services, for gRPC", "plugins/sdk/proto/tunehost/v1", "", ""},
 	}

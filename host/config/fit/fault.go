@@ -1,15 +1,12 @@
 package fit
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -18,30 +15,18 @@ import (
 type Fault struct {
 	// Path are the keys and indices that lead to the place.
 	Path []string
-	// Rule is the keyword of the rule; "" where the library alone knows.
+	// Rule is the keyword of the rule; "" where the library alone knows it.
 	Rule string
 	// Want is the keyword's value, Got the value that breaks it.
 	Want, Got any
-	// Names are the keys that are missing (rule required), or that may not be there (rule additionalProperties).
+	// Names are the keys that are missing (rule required), or that may not be there (rules additionalProperties and
+	// propertyNames).
 	Names []string
-	// Text is the library's text about the fault.
-	Text string
+	// Several says for the rule oneOf that more than one of the alternatives fit.
+	Several bool
+
+	inner *Fault // of a key (rule propertyNames)
 }
-
-// Error says where the fault is, and what is wrong.
-func (f *Fault) Error() string { return fmt.Sprintf("at %q: %s", strings.Join(f.Path, "."), f.What()) }
-
-// What says what is wrong.
-func (f *Fault) What() string {
-	if words := comparisons[f.Rule]; words != "" {
-		return fmt.Sprintf("%v %s %v", f.Got, words, f.Want)
-	}
-	return cmp.Or(f.Text, fmt.Sprintf("%v breaks the rule %s: %v", f.Got, f.Rule, f.Want))
-}
-
-// comparisons are the rules about which the library writes numbers as no user does: 5/1 is less than 10.000000.
-var comparisons = map[string]string{"minimum": "is less than", "maximum": "is more than",
-	"exclusiveMinimum": "is not more than", "exclusiveMaximum": "is not less than", "multipleOf": "is no multiple of"}
 
 // Faults returns the faults of a JSON value, in the order of its keys.
 func (s *Schema) Faults(text []byte) ([]Fault, error) {
@@ -91,9 +76,9 @@ type finder struct {
 // visit adds the faults of a value for the schema at a pointer: of the rules that stand alone, or of those inside;
 // or one fault for all where neither is found.
 func (f *finder) visit(pointer string, path []string, v any) {
-	err := f.refused(pointer, v)
-	object, _ := lookup(f.doc, pointer).(map[string]any)
-	if err == nil {
+	here := lookup(f.doc, pointer)
+	object, _ := here.(map[string]any)
+	if f.refused(pointer, v) == nil {
 		f.formats(pointer, object, path, v)
 		return
 	}
@@ -103,8 +88,24 @@ func (f *finder) visit(pointer string, path []string, v any) {
 		f.inside(pointer, object, path, v)
 	}
 	if len(f.faults) == before {
-		f.add(Fault{Path: path, Got: v, Text: words(err)})
+		f.add(Fault{Path: path, Rule: otherRule(here, v), Got: v})
 	}
+}
+
+// otherRule names the rule that a value breaks for which no other was found: "" if it is not known.
+func otherRule(schema, v any) string {
+	if schema == false {
+		return ruleFalse
+	}
+	object, _ := schema.(map[string]any)
+	of := "unevaluatedProperties"
+	if _, isList := v.([]any); isList {
+		of = "unevaluatedItems"
+	}
+	if _, ok := object[of]; ok {
+		return of
+	}
+	return ""
 }
 
 // ends reports whether a fault makes others senseless.
@@ -126,18 +127,6 @@ func (f *finder) refused(pointer string, v any) error {
 	return part.Validate(v)
 }
 
-// words returns the last part of the library's error, which says what is wrong.
-func words(err error) string {
-	text := err.Error()
-	for {
-		_, rest, ok := strings.Cut(text, ": ")
-		if !ok || !strings.HasPrefix(text, "validating ") {
-			return text
-		}
-		text = rest
-	}
-}
-
 // alone are the rules that say all themselves. Of the first three, only one is reported.
 var alone = []string{"type", "enum", "const", "multipleOf", "minimum", "maximum", "exclusiveMinimum",
 	"exclusiveMaximum", "minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems", "minProperties",
@@ -153,8 +142,8 @@ func (f *finder) rules(schema map[string]any, path []string, v any) {
 		if !ok {
 			continue
 		}
-		if err := broken(rule, want, v); err != nil {
-			f.add(Fault{Path: path, Rule: rule, Want: want, Got: v, Names: missing(rule, want, v), Text: words(err)})
+		if broken(rule, want, v) {
+			f.add(Fault{Path: path, Rule: rule, Want: want, Got: v, Names: missing(rule, want, v)})
 			if f.ends(f.faults[len(f.faults)-1]) {
 				return
 			}
@@ -162,17 +151,14 @@ func (f *finder) rules(schema map[string]any, path []string, v any) {
 	}
 }
 
-// broken returns the library's error for a schema of one rule.
-func broken(rule string, want, v any) error {
+// broken reports whether the library refuses a value for a schema of one rule.
+func broken(rule string, want, v any) bool {
 	s, _, err := parse(map[string]any{rule: want})
 	if err != nil {
-		return nil // the library has refused the whole schema then
+		return false // the library has refused the whole schema then
 	}
 	r, err := s.Resolve(&jsonschema.ResolveOptions{BaseURI: place})
-	if err != nil {
-		return nil
-	}
-	return r.Validate(v)
+	return err == nil && r.Validate(v) != nil
 }
 
 func missing(rule string, want, v any) (names []string) {
@@ -212,20 +198,35 @@ func (f *finder) combined(pointer string, schema map[string]any, path []string, 
 	for i := range list(schema["allOf"]) {
 		f.visit(pointer+"/allOf/"+strconv.Itoa(i), path, v)
 	}
+	f.alternatives(pointer, schema, path, v)
+	if not, ok := schema["not"]; ok && f.fits(pointer+"/not", v) {
+		f.add(Fault{Path: path, Rule: "not", Want: not, Got: v})
+	}
+	f.conditional(pointer, schema, path, v)
+}
+
+// fits reports whether the library says that a value fits a schema.
+func (f *finder) fits(pointer string, v any) bool {
+	part := f.part(pointer)
+	return part != nil && part.Validate(v) == nil
+}
+
+func (f *finder) alternatives(pointer string, schema map[string]any, path []string, v any) {
 	for _, rule := range []string{"anyOf", "oneOf"} {
-		fitting, most := 0, 1
-		if rule == "anyOf" {
-			most = math.MaxInt
-		}
-		for i := range list(schema[rule]) {
+		fitting, all := 0, list(schema[rule])
+		for i := range all {
 			if f.refused(pointer+"/"+rule+"/"+strconv.Itoa(i), v) == nil {
 				fitting++
 			}
 		}
-		if len(list(schema[rule])) > 0 && (fitting == 0 || fitting > most) {
-			f.add(Fault{Path: path, Rule: rule, Want: schema[rule], Got: v})
+		several := fitting > 1 && rule == "oneOf"
+		if len(all) > 0 && (fitting == 0 || several) {
+			f.add(Fault{Path: path, Rule: rule, Want: schema[rule], Got: v, Several: several})
 		}
 	}
+}
+
+func (f *finder) conditional(pointer string, schema map[string]any, path []string, v any) {
 	if _, ok := schema["if"]; !ok {
 		return
 	}
@@ -266,10 +267,40 @@ func (f *finder) properties(pointer string, schema map[string]any, path []string
 	if len(strangers) > 0 {
 		f.add(Fault{Path: path, Rule: "additionalProperties", Want: false, Got: v, Names: strangers})
 	}
-	dependent, _ := schema["dependentSchemas"].(map[string]any)
-	for _, key := range slices.Sorted(maps.Keys(dependent)) {
-		if _, ok := v[key]; ok {
-			f.visit(pointer+"/dependentSchemas/"+escape(key), path, v)
+	f.names(pointer, schema, path, v)
+	f.dependent(pointer, schema, path, v)
+}
+
+// names adds the first key that does not fit.
+func (f *finder) names(pointer string, schema map[string]any, path []string, v map[string]any) {
+	if _, ok := schema["propertyNames"]; !ok {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(v)) {
+		of := &finder{Schema: f.Schema}
+		of.visit(pointer+"/propertyNames", nil, key)
+		if len(of.faults) > 0 {
+			f.add(Fault{Path: path, Rule: "propertyNames", Want: schema["propertyNames"], Got: v, Names: []string{key},
+				inner: &of.faults[0]})
+			return
+		}
+	}
+}
+
+// dependent visits the schemas that apply if a key is there. In draft 7, dependencies has these and dependentRequired.
+func (f *finder) dependent(pointer string, schema map[string]any, path []string, v map[string]any) {
+	for _, rule := range []string{"dependentSchemas", "dependencies"} {
+		of, _ := schema[rule].(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(of)) {
+			if _, ok := v[key]; !ok {
+				continue
+			}
+			if names, ok := of[key].([]any); ok && len(missing("required", names, v)) > 0 {
+				f.add(Fault{Path: path, Rule: "dependentRequired", Want: of, Got: v})
+				return
+			} else if !ok {
+				f.visit(pointer+"/"+rule+"/"+escape(key), path, v)
+			}
 		}
 	}
 }
@@ -302,6 +333,30 @@ func (f *finder) items(pointer string, schema map[string]any, path []string, v [
 			f.visit(pointer+"/"+firsts+"/"+strconv.Itoa(i), at, item)
 		} else if _, ok := schema[rest]; ok {
 			f.visit(pointer+"/"+rest, at, item)
+		}
+	}
+	f.contained(pointer, schema, path, v)
+}
+
+// contained adds a fault if too few or too many items of a list are of the kind that it contains.
+func (f *finder) contained(pointer string, schema map[string]any, path []string, v []any) {
+	if _, ok := schema["contains"]; !ok {
+		return
+	}
+	fitting := 0
+	for _, item := range v {
+		if f.fits(pointer+"/contains", item) {
+			fitting++
+		}
+	}
+	for rule, otherwise := range map[string]json.Number{"minContains": "1", "maxContains": ""} {
+		want, ok := schema[rule].(json.Number)
+		if !ok {
+			want = otherwise
+		}
+		n, err := want.Float64()
+		if err == nil && (rule == "minContains" && float64(fitting) < n || rule == "maxContains" && float64(fitting) > n) {
+			f.add(Fault{Path: path, Rule: rule, Want: want, Got: v})
 		}
 	}
 }

@@ -17,7 +17,7 @@ var cases = []struct {
 	values map[string]string
 }{
 	{`true`, map[string]string{`1`: "", `{"a": []}`: ""}},
-	{`false`, map[string]string{`1`: " "}},
+	{`false`, map[string]string{`1`: " false"}},
 	{`{"type": "integer"}`, map[string]string{`1`: "", `1.0`: "", `1e2`: "", `1.5`: " type",
 		`"1"`: " type", `null`: " type",
 		`123456789012345678901234567890`: ""}},
@@ -54,17 +54,17 @@ var cases = []struct {
 	{`{"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}`,
 		map[string]string{`"a"`: "", `["a"]`: "", `[1]`: " anyOf"}},
 	{`{"allOf": [{"required": ["a"]}, {"properties": {"b": {"minimum": 1}}}], "not": {"required": ["c"]}}`,
-		map[string]string{`{"a": 1}`: "", `{"b": 0}`: "required(a); b minimum", `{"a": 1, "c": 1}`: " "}},
+		map[string]string{`{"a": 1}`: "", `{"b": 0}`: "required(a); b minimum", `{"a": 1, "c": 1}`: " not"}},
 	{`{"if": {"properties": {"k": {"const": 1}}, "required": ["k"]}, "then": {"required": ["a"]},
 		"else": {"required": ["b"]}}`, map[string]string{`{"k": 1}`: "required(a)",
 		`{"b": 1}`: "", `{"k": 2}`: "required(b)"}},
 	{`{"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"c": {"properties": {"d": {"type": "null"}}}}}`,
 		map[string]string{`{"a": 1}`: " dependentRequired", `{"c": 1, "d": 2}`: "d type", `{"d": 2}`: ""}},
-	{`{"contains": {"type": "string"}, "minContains": 2}`, map[string]string{`["a", "b"]`: "", `["a"]`: " "}},
+	{`{"contains": {"type": "string"}, "minContains": 2}`, map[string]string{`["a", "b"]`: "", `["a"]`: " minContains"}},
 	{`{"allOf": [{"properties": {"a": true}}], "unevaluatedProperties": false}`,
-		map[string]string{`{"a": 1}`: "", `{"b": 1}`: " "}},
+		map[string]string{`{"a": 1}`: "", `{"b": 1}`: " unevaluatedProperties"}},
 	{`{"propertyNames": {"maxLength": 2}, "maxProperties": 2, "minProperties": 1}`,
-		map[string]string{`{"abc": 1}`: " ", `{}`: " minProperties", `{"a": 1, "b": 2, "c": 3}`: " maxProperties"}},
+		map[string]string{`{"abc": 1}`: " propertyNames(abc)", `{}`: " minProperties", `{"a": 1, "b": 2, "c": 3}`: " maxProperties"}},
 	{`{"format": "date"}`, map[string]string{`"today"`: ""}},
 	{`{"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"day": {"format": "date"}},
 		"properties": {"d": {"$ref": "#/definitions/day", "type": "integer"}, "t": {"format": "date-time"},
@@ -147,15 +147,23 @@ func decoded(t *testing.T, text string) any {
 // TestRefusedSchemas has schemas that are none, and those on which a check would not end.
 func TestRefusedSchemas(t *testing.T) {
 	for text, want := range map[string]string{
-		`{`:                  "unexpected EOF",
-		`{} {}`:              "text after",
-		`3`:                  "neither an object",
-		`{"type": "strin"}`:  "no type strin",
-		`{"minimum": "one"}`: "minimum",
+		`{`:                 "unexpected EOF",
+		`{} {}`:             "text after",
+		`3`:                 "neither an object",
+		`{"type": "strin"}`: "no type strin",
 		`{"properties": {"default": {"type": ["string", "x"]}}}`: "no type x",
-		`{"pattern": "("}`:                            "pattern",
-		`{"$ref": "#/$defs/x"}`:                       "x",
-		`{"$ref": "https://example.com/schema.json"}`: "remote",
+		`{"minimum": "one"}`:                          `minimum at "#" is "one", expected a number`,
+		`{"items": {"minLength": -1}}`:                `minLength at "#/items" is -1, expected a whole number from 0`,
+		`{"multipleOf": 0}`:                           "expected a number above 0",
+		`{"required": "a"}`:                           `required at "#" is "a", expected a list of texts`,
+		`{"properties": []}`:                          `properties at "#" is [], expected a map of schemas`,
+		`{"oneOf": [1]}`:                              `oneOf at "#" is [1], expected a list of schemas`,
+		`{"uniqueItems": 1}`:                          `uniqueItems at "#" is 1, expected true or false`,
+		`{"patternProperties": {"[": true}}`:          `"[" is not a regular expression`,
+		`{"pattern": "("}`:                            `pattern at "#": "(" is not a regular expression`,
+		`{"$ref": "#/$defs/x"}`:                       `$ref at "#" is "#/$defs/x", and there is no such schema`,
+		`{"$ref": "#x"}`:                              `and there is no such schema`,
+		`{"$ref": "https://example.com/schema.json"}`: "elsewhere",
 		`{"$schema": "https://example.com/schema"}`:   "expected a draft",
 	} {
 		if _, err := Compile([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -174,5 +182,64 @@ func TestRefusedSchemas(t *testing.T) {
 	}
 	if _, err := Compile([]byte(`{"properties": {"a": {"$ref": "#"}}, "default": {"type": "x"}}`)); err != nil {
 		t.Errorf("a tree: %v", err)
+	}
+}
+
+// TestWords has a value that breaks each keyword: the text is for users, who do not know the library.
+func TestWords(t *testing.T) {
+	for _, c := range []struct{ schema, value, want string }{
+		{`{"type": ["integer", "null"]}`, `"x"`, `found "x", expected a whole number or nothing`},
+		{`{"enum": ["a", 1, null]}`, `"x"`, `found "x", expected a, 1, null`},
+		{`{"const": "a"}`, `"x"`, `found "x", expected a`},
+		{`{"multipleOf": 0.5}`, `0.7`, `found 0.7, expected a multiple of 0.5`},
+		{`{"minimum": 10}`, `5`, `found 5, expected at least 10`},
+		{`{"maximum": 10}`, `50`, `found 50, expected at most 10`},
+		{`{"exclusiveMinimum": 10}`, `10`, `found 10, expected more than 10`},
+		{`{"exclusiveMaximum": 1e3}`, `1000`, `found 1000, expected less than 1e3`},
+		{`{"minLength": 1}`, `""`, `found "", expected a text that is not empty`},
+		{`{"minLength": 2}`, `"x"`, `found "x", expected a text of at least 2 characters`},
+		{`{"maxLength": 1}`, `"xy"`, `found "xy", expected a text of at most 1 character`},
+		{`{"pattern": "^a"}`, `"xy"`, `found "xy", expected a text that matches ^a`},
+		{`{"minItems": 1}`, `[]`, `found [], expected a list that is not empty`},
+		{`{"minItems": 2}`, `[1]`, `found [1], expected a list of at least 2 items`},
+		{`{"maxItems": 0}`, `[1]`, `found [1], expected a list that is empty`},
+		{`{"uniqueItems": true}`, `[1, 1]`, `found [1,1], expected a list without equal items`},
+		{`{"minProperties": 1}`, `{}`, `found {}, expected a map that is not empty`},
+		{`{"maxProperties": 1}`, `{"a": 1, "b": 2}`, `found {"a":1,"b":2}, expected a map of at most 1 key`},
+		{`{"required": ["a", "b"]}`, `{}`, `a, b missing`},
+		{`{"additionalProperties": false}`, `{"a": 1}`, `unknown: a`},
+		{`{"dependentRequired": {"a": ["b", "c"]}}`, `{"a": 1}`, `found {"a":1}, expected b, c beside a`},
+		{`{"$schema": "http://json-schema.org/draft-07/schema#", "dependencies": {"a": ["b"]}}`, `{"a": 1}`,
+			`found {"a":1}, expected b beside a`},
+		{`{"$schema": "http://json-schema.org/draft-07/schema#", "dependencies":
+			{"a": {"properties": {"b": {"type": "null"}}}}}`, `{"a": 1, "b": 1}`, `at "b": found 1, expected nothing`},
+		{`{"anyOf": [{"type": "null"}]}`, `1`, `found 1, expected one of the forms that it may have`},
+		{`{"oneOf": [true, true]}`, `1`, `found 1, expected a value of only one of the forms that it may have`},
+		{`{"not": {"enum": [1, 2]}}`, `1`, `found 1, expected anything but 1, 2`},
+		{`{"not": {"minimum": 1}}`, `1`, `found 1, expected a value that its schema does not exclude`},
+		{`{"contains": {"type": "null"}}`, `[1]`,
+			`found [1], expected a list with at least 1 item of the kind that it must contain`},
+		{`{"contains": {"type": "null"}, "maxContains": 1}`, `[null, null]`,
+			`found [null,null], expected a list with at most 1 item of the kind that it must contain`},
+		{`{"propertyNames": {"maxLength": 2}}`, `{"abc": 1}`,
+			`found {"abc":1}, expected each key to be a text of at most 2 characters, not "abc"`},
+		{`{"unevaluatedProperties": false}`, `{"a": 1}`,
+			`found {"a":1}, expected no other keys than those that its schema names`},
+		{`{"unevaluatedItems": false}`, `[1]`, `found [1], expected no other items than those that its schema names`},
+		{`{"items": false}`, `[1]`, `at "0": found 1, expected nothing here`},
+		{`{"$defs": {"a": {"$dynamicAnchor": "a", "minimum": 2}}, "$dynamicRef": "#a"}`, `1`,
+			`found 1, expected a value that fits its schema`},
+		{`{"$schema": "http://json-schema.org/draft-07/schema#", "format": "date"}`, `"x"`,
+			`found "x", expected a text of the format date`},
+	} {
+		s, err := Compile([]byte(c.schema))
+		if err != nil {
+			t.Error(c.schema, err)
+			continue
+		}
+		faults, err := s.Faults([]byte(c.value))
+		if err != nil || len(faults) != 1 || faults[0].Error() != c.want {
+			t.Errorf("%s, %s: %v, %v; want %s", c.schema, c.value, faults, err, c.want)
+		}
 	}
 }

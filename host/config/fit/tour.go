@@ -86,6 +86,9 @@ func (t *tour) check() error {
 	t.each("", place, t.doc, func(pointer, _ string, schema map[string]any) {
 		t.enter(pointer, schema)
 		t.types(pointer, schema["type"])
+		if err := t.keywords(pointer, schema); err != nil && t.trouble == nil {
+			t.trouble = err
+		}
 	})
 	return t.trouble
 }

@@ -239,7 +239,7 @@ func TestCheck(t *testing.T) {
 		{"sha256: " + main, ""},
 		{"sha256: {main.py: " + main + ", lib/a.py: " + lib + "}", ""},
 		{"sha256: " + zeros, "plugin.yaml:2:1: " + filepath.Join(dir, "main.py") +
-			" is not the expected file: its SHA-256 is " + main + ", here it is " + zeros},
+			" is not the expected file: its SHA-256 is " + main + ", and plugin.yaml expects " + zeros},
 		{"sha256: {lib/a.py: " + zeros + "}", "lib/a.py is not the expected file"},
 		{"sha256: {lib/b.py: " + zeros + "}", "no such file"},
 	} {

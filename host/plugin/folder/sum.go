@@ -133,8 +133,8 @@ func (p *Plugin) covered() []string {
 }
 
 func (p *Plugin) differs(file, got, want string) error {
-	return p.at("sha256", fmt.Errorf("%s is not the expected file: its SHA-256 is %s, here it is %s", file, got,
-		want))
+	return p.at("sha256", fmt.Errorf("%s is not the expected file: its SHA-256 is %s, and %s expects %s", file, got,
+		config.ManifestFile, want))
 }
 
 // Config returns how to start a plugin whose files have the checksums; the caller adds its kind and

@@ -2,17 +2,32 @@ package loading
 
 import (
 	"context"
+	"time"
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/plugin/find"
+	"github.com/tunehost/tunehost/host/plugin/folder"
+	"github.com/tunehost/tunehost/host/plugin/sandbox"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // outsideLimits are the limits of plugins outside of experiments.
 var outsideLimits = config.Sandbox{Memory: 256 << 20, CallTimeout: deadlines.Bundled}
+
+// StartLimit returns how long a plugin may take to start outside of an experiment: as long as in one whose file sets no
+// other limit.
+func StartLimit(f *find.Found) time.Duration {
+	switch {
+	case f.Bundled != nil:
+		return deadlines.Bundled
+	case f.Folder.Transport != folder.Process:
+		return sandbox.StartTimeout
+	}
+	return deadlines.Limits{}.Of(deadlines.Start)
+}
 
 // StartOutside starts a plugin outside of an experiment, to examine it, without any grants. If the kind
 // is "", the plugin says itself what it is.
@@ -20,6 +35,7 @@ func StartOutside(ctx context.Context, plugins *bundled.Registry, f *find.Found,
 	plugin.Plugin, error) {
 	if f.Bundled != nil {
 		c, _ := plugins.Config(f.Bundled.Kind, f.Name)
+		c.StartTimeout = StartLimit(f)
 		return start(ctx, c.Program)
 	}
 	sums, err := f.Folder.Check()
@@ -27,6 +43,7 @@ func StartOutside(ctx context.Context, plugins *bundled.Registry, f *find.Found,
 		return nil, err
 	}
 	c := f.Folder.Config(sums, "")
+	c.StartTimeout = StartLimit(f)
 	if c.Kind == "" {
 		c.Kind = kind
 	}

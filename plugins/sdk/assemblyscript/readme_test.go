@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/tunehost/tunehost/conformance/conformancetest"
@@ -47,6 +48,10 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if most := regexp.MustCompile(`of \d+ to (\d+) KB`).FindSubmatch(text); most == nil ||
+		float64(len(wasm)) > 1000*number(t, most[1]) {
+		t.Errorf("nearby.wasm has %d bytes; README.md has %q", len(wasm), most)
+	}
 	conformancetest.Module(t, sdk.KindSearcher, filepath.Join(dir, "nearby.wasm"))
 	g := instantiate(t, wasm)
 	g.must("SearcherService/OpenSearcher", &pb.OpenSearcherRequest{Problem: problem(wide()),
@@ -57,6 +62,15 @@ func TestReadme(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+func number(t *testing.T, digits []byte) float64 {
+	t.Helper()
+	n, err := strconv.ParseFloat(string(digits), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func run(t *testing.T, dir, script, env string) {

@@ -14,6 +14,7 @@
  * th_suggest sets a value for each parameter (NaN: it does not exist here) and returns
  * TH_READY, TH_WAIT or TH_EXHAUSTED. Its answer must depend only on the problem, the
  * options, the events and the request's seed. An error is one line for the user.
+ * dice.c, beside this file, is a complete searcher; `tunehost plugins docs c --to DIR` writes both.
  *
  * The interface of modules is ../abi/abi.go; the messages are ../proto/tunehost/v1. Build:
  *

@@ -337,12 +337,13 @@ func TestRowsOfOthers(t *testing.T) {
 	rows, err := Rows([]byte(`{"properties": {"a": true, "b": {"type": ["integer", "string"], "maximum": 7},
 		"c": {"type": "array", "items": false}, "d": {"type": "object", "additionalProperties": true}, "e": ` +
 		`{"pattern": "x"},
-		"f": {"type": "array", "minItems": 2}, "g": {"type": "number", "exclusiveMinimum": 0}}}`))
+		"f": {"type": "array", "minItems": 2}, "g": {"type": "number", "exclusiveMinimum": 0},
+		"h": {"items": [true], "default": [1], "description": "H."}}}`))
 	want := []Row{
 		{"a", "anything", "", ""}, {"b", "a whole number at most 7 or a text", "", ""},
 		{"c", "a list, each item anything", "", ""},
 		{"d", "a map, each value anything", "", ""}, {"e", "anything", "", ""}, {"f", "a list of at least 2", "", ""},
-		{"g", "a number above 0", "", ""},
+		{"g", "a number above 0", "", ""}, {"h", "anything", "[1]", "H."},
 	}
 	if err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("%+v, %v", rows, err)

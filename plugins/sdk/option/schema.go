@@ -165,12 +165,31 @@ func (ps *properties) UnmarshalJSON(text []byte) error {
 		}
 		p := property{of: &schema{}}
 		p.name, _ = name.(string)
-		if err := d.Decode(p.of); err != nil {
+		var text json.RawMessage
+		if err := d.Decode(&text); err != nil {
 			return err
+		}
+		if json.Unmarshal(text, p.of) != nil {
+			p.of = beyond(text)
 		}
 		*ps = append(*ps, p)
 	}
 	return nil
+}
+
+// beyond returns a schema of which only what it says of itself is known: it has forms that options do not use, such as
+// a list of schemas as items.
+func beyond(text []byte) *schema {
+	var known struct {
+		Default     json.RawMessage `json:"default"`
+		Description json.RawMessage `json:"description"`
+	}
+	s := &schema{}
+	if json.Unmarshal(text, &known) == nil {
+		s.Default = known.Default
+		_ = json.Unmarshal(known.Description, &s.Description) // a text, or nothing is known of it
+	}
+	return s
 }
 
 // encode returns compact JSON. v must be encodable.

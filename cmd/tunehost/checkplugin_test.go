@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tunehost/tunehost/conformance"
+	"github.com/tunehost/tunehost/host/clock"
+	"github.com/tunehost/tunehost/host/plugin"
+	"github.com/tunehost/tunehost/host/plugin/process"
+)
+
+// hurried calls at once what others call later, and keeps when that would have been.
+type hurried struct {
+	clock.System
+	after time.Duration
+}
+
+func (c *hurried) AfterFunc(d time.Duration, f func()) func() bool {
+	c.after = d
+	f()
+	return func() bool { return false }
+}
+
+// A plugin that hangs at its start has as much time as in an experiment, the user is told of it before it is given up,
+// and an interruption is none of its faults.
+func TestHangingPlugin(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hang.sh")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, examine := range map[string]func(context.Context, *app) error{
+		"check":    func(ctx context.Context, a *app) error { return a.checkPlugin(ctx, path, conformance.Options{}) },
+		"describe": func(ctx context.Context, a *app) error { _, err := a.infos(ctx, path); return err },
+		"conformance": func(ctx context.Context, a *app) error {
+			return a.conformance(ctx, conformanceFlags{}, path)
+		},
+		"list": func(ctx context.Context, a *app) error {
+			return a.listChecks(ctx, conformanceFlags{}, []string{path})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			var out, errs bytes.Buffer
+			a, later := newApp(nil, nil, &out, &errs), &hurried{}
+			defer a.end()
+			a.clock = later
+			a.start = func(ctx context.Context, what process.Program) (plugin.Plugin, error) {
+				if what.StartTimeout != 30*time.Second || later.after != 10*time.Second {
+					t.Errorf("it has %v, and the user is told after %v", what.StartTimeout, later.after)
+				}
+				interrupt()
+				return nil, ctx.Err()
+			}
+			err := examine(ctx, a)
+			if !errors.Is(err, context.Canceled) || exitStatus(err) != exitInterrupted || out.Len() > 0 {
+				t.Errorf("%v, %s", err, out.String())
+			}
+			const told = `plugin "hang" has not answered Describe since its start for 10s; it is given up after 30s`
+			if got := errs.String(); strings.Count(got, told) != 1 {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
