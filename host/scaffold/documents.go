@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,7 +55,7 @@ func DocumentOf(name string) (Document, error) {
 // Each calls f with each file of the document, by its path in the sources.
 func (d Document) Each(f func(file string, content []byte) error) error {
 	if d.text != "" {
-		return f(d.Path, []byte(d.text))
+		return f(d.Path, linked(d.Path, []byte(d.text)))
 	}
 	return eachBelow(strings.TrimPrefix(d.Path, "plugins/"), f)
 }
@@ -68,7 +70,28 @@ func eachBelow(root string, f func(file string, content []byte) error) error {
 		if err != nil {
 			return err
 		}
-		return f("plugins/"+file, content)
+		return f("plugins/"+file, linked("plugins/"+file, content))
+	})
+}
+
+// sources is where what no document has can be read.
+const sources = "https://github.com/tunehost/tunehost/blob/main/"
+
+// link is a link of Markdown to another file of the sources, with the place in it.
+var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+// linked returns a file of a document whose links to what no document has lead to the sources on the web.
+func linked(file string, content []byte) []byte {
+	if path.Ext(file) != ".md" {
+		return content
+	}
+	return link.ReplaceAllFunc(content, func(found []byte) []byte {
+		m := link.FindSubmatch(found)
+		to := path.Join(path.Dir(file), string(m[1]))
+		if _, err := fs.Stat(plugins.Documents, strings.TrimPrefix(to, "plugins/")); err == nil || to == "docs/WRITING.md" {
+			return found
+		}
+		return fmt.Appendf(nil, "](%s%s%s)", sources, to, m[2])
 	})
 }
 
