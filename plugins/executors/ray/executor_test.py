@@ -157,6 +157,22 @@ class Leases(Case):
         pids = [int(Path(self.dir, f"secret{n}.0.pid").read_text()) for n in (1, 2)]
         self.eventually(lambda: [alive(p) for p in pids] == [True, False])
 
+    def test_an_environment_that_cannot_be_made(self) -> None:
+        """Ray's own reason is told; where no environment can be made for long, the request is refused."""
+        self.executor.env = {"working_dir": "https://127.0.0.1:1/no.zip"}
+        self.ask(1)
+        self.assertRegex(self.desk.hears(self.name(1), "lost").why, "^bundle 0: its runtime_env cannot be made: .*(smart_open|127.0.0.1)")
+        self.executor.failing -= main.FAILING_S
+        self.ask(2)
+        self.desk.hears(self.name(2), "refused")
+
+    def test_an_agent_that_is_killed(self) -> None:
+        secret = self.ask(1)
+        self.desk.hears(self.name(1), "granted")
+        self.eventually(lambda: os.path.exists(f"{secret}.0.pid") and Path(f"{secret}.0.pid").read_text())
+        os.kill(int(Path(f"{secret}.0.pid").read_text()), signal.SIGKILL)
+        self.assertEqual(self.desk.hears(self.name(1), "lost").why, "bundle 0: its agent was killed by signal 9 (out of memory?)")
+
     def test_wrong_address(self) -> None:
         ray.shutdown()
         try:
@@ -188,6 +204,25 @@ class Environment(unittest.TestCase):
     def test_nothing_of_ray(self) -> None:
         env = actor.environment({"PATH": "/bin", "RAY_AUTH_TOKEN": "x", "RAY_ADDRESS": "y", "TUNEHOST_AGENT": "z", "HOME": "/"})
         self.assertEqual(env, {"PATH": "/bin", "HOME": "/"})
+
+    def test_options(self) -> None:
+        env = main.checked_env({"env_vars": {"OMP_NUM_THREADS": 1, "A": "b"}, "pip": ["x"]})
+        self.assertEqual(env, {"env_vars": {"OMP_NUM_THREADS": "1", "A": "b"}, "pip": ["x"]})
+        for wrong, says in [({"env_var": {}}, "'env_var' is unknown; nearest: 'env_vars'"), ({"zzz": 1}, "Ray knows conda, "),
+                            ({"env_vars": {"A": 1.5}}, "the value 1.5"), ({"working_dir": "/no/such"}, "/no/such is not"),
+                            ({"pip": 3}, "runtime_env['pip']")]:
+            with self.assertRaises(tunehost.Refused) as refused:
+                main.checked_env(wrong)
+            self.assertTrue(str(refused.exception).startswith("option runtime_env: "), refused.exception)
+            self.assertIn(says, str(refused.exception))
+            self.assertNotIn("\n", str(refused.exception))
+
+    def test_addresses(self) -> None:
+        for good in "auto", "10.0.0.1:6379", "ray://head:10001", "[::1]:6379":
+            self.assertEqual(main.checked_address(good, "option address"), good)
+        for wrong, says in ("10.0.0.1", "has no port"), ("", "has no port"), ("http://10.0.0.1:8265", "a URL"):
+            with self.assertRaisesRegex(tunehost.Refused, says):
+                main.checked_address(wrong, "RAY_ADDRESS")
 
     def test_names(self) -> None:
         self.assertEqual(main.to_ray({"cpu": 2, "gpu": 0, "memory": 5, "licence": 1}), {"CPU": 2, "memory": 5, "licence": 1})

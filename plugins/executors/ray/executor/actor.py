@@ -135,6 +135,8 @@ class Bundle:
         """Waits until the agent has ended, and says how."""
         self.ended.wait()
         how = f"its agent ended with status {self.status}"
+        if self.status is not None and self.status < 0:
+            how = f"its agent was killed by signal {-self.status}" + (" (out of memory?)" if self.status == -signal.SIGKILL else "")
         return f"{how}: {self.last[-300:]}" if self.last else how
 
 

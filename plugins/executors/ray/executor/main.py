@@ -3,19 +3,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import os
 import socket
+import sys
 import threading
 import time
 import zlib
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import tunehost
 
+sys.dont_write_bytecode = True  # nobody expects new files in the folder of a plugin
+
 try:
     import ray
-    from ray.exceptions import RayError
+    from ray.exceptions import RayError, RuntimeEnvSetupError
     from ray.experimental.internal_kv import _internal_kv_exists, _internal_kv_put
+    from ray.runtime_env import RuntimeEnv
     from ray.util import get_placement_group, placement_group, placement_group_table, remove_placement_group
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 except ImportError as missing:  # said when the executor is opened
@@ -26,6 +32,8 @@ import actor
 POLL_S = 0.25
 REMOVAL_S = 10.0
 CONNECT_S = 10.0
+# Runtime environments that cannot be made for so long, and meanwhile none can, are no passing fault of a node.
+FAILING_S = 60.0
 NAMESPACE = "tunehost"
 # A bundle that asks for nothing asks for this, the least that Ray counts: it lies on a node that takes work.
 LEAST_CPU = 0.0001
@@ -48,9 +56,57 @@ def from_ray(resources: Mapping[str, float]) -> Dict[str, float]:
 def line(error: BaseException) -> str:
     """An error of Ray's in one line: its own text may have several, with a traceback."""
     lines = [text.strip() for text in str(error).splitlines() if text.strip()]
-    said = next((text for text in reversed(lines) if "Error" in text and lines[0].startswith("The actor died because of an error")),
-                lines[0] if lines else type(error).__name__)
+    reasons = [text for text in lines[1:] if "error" in text.lower()]
+    if not lines:
+        said = type(error).__name__
+    elif isinstance(error, RuntimeEnvSetupError):  # its last error is that of the program that failed, such as pip
+        said = f"its runtime_env cannot be made: {(reasons or lines)[-1]}"
+    elif reasons and lines[0].startswith("The actor died because of an error"):
+        said = next((text for text in reversed(lines) if "Error" in text), lines[0])
+    else:
+        said = lines[0]
     return said[:400]
+
+
+def checked_env(given: Mapping[str, Any]) -> Dict[str, Any]:
+    """A runtime_env as Ray takes it. Refused says what is wrong with it, where Ray would say so for each lease, or never."""
+    env = dict(given)
+    known = sorted(name for name in RuntimeEnv.known_fields if not name.startswith("_"))
+    for key in env:
+        if key not in known and "RAY_RUNTIME_ENV_PLUGINS" not in os.environ:
+            near = difflib.get_close_matches(key, known, 1)
+            raise tunehost.Refused(f"option runtime_env: {key!r} is unknown; " + (f"nearest: {near[0]!r}" if near else
+                                                                                  f"Ray knows {', '.join(known)}"))
+    if isinstance(env.get("env_vars"), dict):  # OMP_NUM_THREADS: 1 is a text for every program
+        env["env_vars"] = {name: str(value) if type(value) is int else value for name, value in env["env_vars"].items()}
+    try:
+        RuntimeEnv(**env)
+    except (TypeError, ValueError, RuntimeError, OSError, RayError) as e:
+        raise tunehost.Refused(f"option runtime_env: {line(e)}") from e
+    return env
+
+
+def checked_address(address: str, where: str) -> str:
+    """An address of a cluster. Refused says how one is written."""
+    scheme, _, rest = address.rpartition("://")
+    if scheme in ("http", "https"):
+        raise tunehost.Refused(f"{where} is {address}, a URL; the address of a cluster's head is HOST:PORT, such as 10.0.0.1:6379")
+    if address not in ("auto", "local") and not rest.rpartition(":")[2].isdigit():
+        raise tunehost.Refused(f"{where} is {address!r}, and has no port; write HOST:PORT, such as 10.0.0.1:6379, or auto")
+    return address
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Lets Ray's C++ code print nothing: while it cannot connect it repeats one line many times."""
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def answers(address: str) -> None:
@@ -71,6 +127,7 @@ class Lease:
         for i, a in enumerate(actors):
             self.places[a.place.remote()] = i
         self.granted = False
+        self.unmade = False  # its runtime_env
         self.why = ""
 
 
@@ -78,7 +135,7 @@ class Ray(tunehost.Executor):
     """Placement groups of a Ray cluster, with an agent on each bundle."""
 
     name = "ray"
-    version = "1.0.0"
+    version = "1.1.0"
     gangs = True
     agents = True
     address: str = tunehost.option("auto", "the address of the cluster's head, HOST:PORT, or ray://HOST:PORT for Ray Client; auto: that "
@@ -91,7 +148,9 @@ class Ray(tunehost.Executor):
     def open(self) -> None:
         if ray is None:
             raise tunehost.Refused(f'{why_not}: pip install "tunehost-hpo[ray]", in the version of the cluster\'s Ray')
+        self.env = checked_env(self.runtime_env)
         self.leases: Dict[str, Lease] = {}
+        self.failing: Optional[float] = None  # since when no runtime_env could be made
         self.lock = threading.RLock()
         self.adopted = threading.Event()
         self.ended = threading.Event()
@@ -99,12 +158,17 @@ class Ray(tunehost.Executor):
         threading.Thread(target=self.follow, daemon=True).start()
 
     def connect(self) -> None:
-        address = os.environ.get("RAY_ADDRESS", "auto") if self.address == "auto" else self.address
+        of_env = self.address == "auto" and "RAY_ADDRESS" in os.environ
+        address = checked_address(os.environ["RAY_ADDRESS"] if of_env else self.address, "RAY_ADDRESS" if of_env else "option address")
         try:
             answers(address)
-            ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level="ERROR", ignore_reinit_error=True)
-        except (OSError, RuntimeError, ValueError, RayError) as e:
+            with quiet():
+                ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level="ERROR", ignore_reinit_error=True)
+        except (OSError, ValueError, RayError) as e:
             raise tunehost.Refused(f"no Ray cluster at {address}: {line(e)}") from e
+        except RuntimeError as e:  # something listens there
+            raise tunehost.Refused(f"the Ray cluster at {address} does not answer, or refuses the token (RAY_AUTH_TOKEN, the file "
+                                   f"RAY_AUTH_TOKEN_PATH, or ~/.ray/auth_token): {line(e)}") from e
 
     # Calls of the host.
 
@@ -187,7 +251,7 @@ class Ray(tunehost.Executor):
         actors = []
         for i, amounts in enumerate(request.bundles):
             resources = to_ray(amounts)
-            options: Dict[str, Any] = {"runtime_env": self.runtime_env} if self.runtime_env else {}
+            options: Dict[str, Any] = {"runtime_env": self.env} if self.env else {}
             actors.append(remote.options(
                 name=f"{request.lease}.{i}", namespace=NAMESPACE, lifetime="detached", get_if_exists=True, max_restarts=0,
                 max_concurrency=4, scheduling_strategy=PlacementGroupSchedulingStrategy(group, i),
@@ -252,11 +316,20 @@ class Ray(tunehost.Executor):
                     continue  # released meanwhile
                 if why:
                     del self.leases[lease.name]
-                    self.lost(lease.name, why)
+                    self.tell_gone(lease, why)
                 elif not lease.granted:
                     self.progress(lease, groups[lease.name])
             if why:
                 self.remove(lease.name)
+
+    def tell_gone(self, lease: Lease, why: str) -> None:
+        """Tells that a lease is lost, or refused if none can be made. self.lock is held."""
+        now = time.monotonic()
+        self.failing = (self.failing or now) if lease.unmade else None
+        if self.failing is not None and now - self.failing >= FAILING_S:
+            self.refused(lease.name, why)
+        else:
+            self.lost(lease.name, why)
 
     def gone(self, lease: Lease, group: Optional[Mapping[str, Any]]) -> str:
         """Why a lease does not count any more, or nothing."""
@@ -265,7 +338,7 @@ class Ray(tunehost.Executor):
             try:
                 said = ray.get(reference)
             except RayError as e:
-                said = line(e)
+                said, lease.unmade = line(e), isinstance(e, RuntimeEnvSetupError)
             return f"bundle {lease.waits[reference]}: {said}"
         if group is None:
             return "its placement group was removed"
@@ -286,7 +359,7 @@ class Ray(tunehost.Executor):
         if lease.places:
             self.tell_pending(lease, "placed; its agents start")
             return
-        lease.granted = True
+        lease.granted, self.failing = True, None
         self.granted(lease.name, [lease.found[i] for i in sorted(lease.found)])
 
     def wait_for(self, lease: Lease, state: str) -> None:
