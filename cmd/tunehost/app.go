@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tunehost/tunehost/host"
-	"github.com/tunehost/tunehost/host/clock"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin/loading"
 	"github.com/tunehost/tunehost/host/storage/mirror"
@@ -40,11 +39,14 @@ type app struct {
 	end    func()
 	engine engine
 	now    func() time.Time
-	clock  clock.Clock
+	// later calls a function after a time, unless stop is called before.
+	later func(time.Duration, func()) (stop func() bool)
 }
 
+func later(d time.Duration, f func()) (stop func() bool) { return time.AfterFunc(d, f).Stop }
+
 func newApp(env []string, stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{env: map[string]string{}, in: stdin, screen: stdout, engine: hostEngine, now: time.Now, clock: clock.System{}}
+	a := &app{env: map[string]string{}, in: stdin, screen: stdout, engine: hostEngine, now: time.Now, later: later}
 	a.start, a.end = host.Outside(plugins)
 	for _, pair := range env {
 		if name, value, ok := strings.Cut(pair, "="); ok {

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tunehost/tunehost/conformance"
-	"github.com/tunehost/tunehost/host/deadlines"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/find"
 	"github.com/tunehost/tunehost/host/plugin/loading"
@@ -58,14 +57,10 @@ Exit status: 0 all checks pass, 1 one fails or could not be made, 2 a mistake on
 // starting returns a function that starts one plugin, any number of times. The user is told of the first start that
 // takes long.
 func (a *app) starting(p *find.Found) func(context.Context, sdk.Kind) (plugin.Plugin, error) {
-	limit := loading.StartLimit(p)
-	after := deadlines.Notice(limit)
-	tell := sync.OnceFunc(func() {
-		fmt.Fprintf(a.err, "plugin %q has not answered Describe since its start for %s; it is given up after %s\n",
-			p.Name, deadlines.Text(after), deadlines.Text(limit))
-	})
+	after, text := loading.SlowStart(p)
+	tell := sync.OnceFunc(func() { fmt.Fprintln(a.err, text) })
 	return func(ctx context.Context, kind sdk.Kind) (plugin.Plugin, error) {
-		defer a.clock.AfterFunc(after, tell)()
+		defer a.later(after, tell)()
 		return loading.StartOutside(ctx, plugins, p, kind, a.start)
 	}
 }

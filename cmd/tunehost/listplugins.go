@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/config/fit"
 	"github.com/tunehost/tunehost/host/plugin/find"
 	"github.com/tunehost/tunehost/host/plugin/process"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -233,7 +232,7 @@ func rowsOf(i sdk.Info) ([]option.Row, error) {
 	if len(i.Options) == 0 {
 		return nil, nil
 	}
-	if _, err := fit.Compile(i.Options); err != nil {
+	if err := config.CheckSchema(i.Options); err != nil {
 		return nil, fmt.Errorf("plugin %s: its options schema is invalid: %w", i.Name, err)
 	}
 	rows, err := option.Rows(i.Options)

@@ -374,10 +374,10 @@ func TestCheckOptions(t *testing.T) {
 		got = append(got, err.Error())
 	}
 	if want := `x.yaml:1:35: option "factors" of pbt: found an empty list, expected a list that is not empty, ` +
-		`each item a number|x.yaml:1:47: option "small" of pbt: found a map, expected each key to be a text of at most ` +
-		`1 character, not "label"|x.yaml:1:63: option "sum" of pbt: found the number 3, expected at least 5|` +
-		`x.yaml:1:72: option "name" of pbt: found the text "abc", expected a text of at most 2 characters`; strings.Join(
-		got, "|") != want {
+		`each item a number|x.yaml:1:47: option "small" of pbt: found a map, expected each key to be a text of at ` +
+		`most 1 character, not "label"|x.yaml:1:63: option "sum" of pbt: found the number 3, expected at least 5|` +
+		`x.yaml:1:72: option "name" of pbt: found the text "abc", expected a text of at most 2 ` +
+		`characters`; strings.Join(got, "|") != want {
 		t.Errorf("\n got %s\nwant %s", strings.Join(got, "|"), want)
 	}
 	if errs := CheckOptions(PluginRef{Name: "p", Options: []byte("{}")}, []byte("{")); len(errs) != 1 {
@@ -416,8 +416,8 @@ func TestWrongDefaults(t *testing.T) {
 		"max": {"type": "integer", "default": "none"}, "low": {"type": "integer", "minimum": 10, "default": 5},
 		"none": {"type": "string", "default": null}, "good": {"type": "integer", "default": 5}, "free": true,
 		"kind": {"enum": ["a", "b"], "default": "c"}}}`
-	low := `plugin asha: the default of option "low" is 5, which its own schema forbids (found 5, expected at least 10): ` +
-		"set the option"
+	low := `plugin asha: the default of option "low" is 5, which its own schema forbids (found 5, expected at least ` +
+		"10): set the option"
 	for options, want := range map[string][]string{
 		`max: 1, kind: a`:          {low},
 		`max: 1, kind: a, low: 11`: nil,

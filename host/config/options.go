@@ -150,6 +150,12 @@ func WrongDefaults(ref PluginRef, schema []byte) (doubts []string) {
 	return doubts
 }
 
+// CheckSchema is an error if a text is no JSON schema for the options of a plugin.
+func CheckSchema(schema []byte) error {
+	_, err := fit.Compile(schema)
+	return err
+}
+
 // refuses says why a schema of options forbids the value of one; "" if it does not.
 func refuses(schema *fit.Schema, name string, value json.RawMessage) string {
 	text, err := json.Marshal(map[string]json.RawMessage{name: value})

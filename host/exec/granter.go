@@ -119,8 +119,9 @@ type lease struct {
 // New returns a granter. Run does its work.
 func New(o Options) *Granter {
 	g := &Granter{Options: o, leases: map[core.LeaseID]*lease{}, wake: make(chan struct{}, 1),
-		left: map[core.LeaseID]bool{}, failing: map[string]bool{}, returning: returning{missing: map[core.LeaseID]bool{}},
-		closing: make(chan struct{}, 1), progress: make(chan struct{}), done: make(chan struct{})}
+		left: map[core.LeaseID]bool{}, failing: map[string]bool{},
+		returning: returning{missing: map[core.LeaseID]bool{}},
+		closing:   make(chan struct{}, 1), progress: make(chan struct{}), done: make(chan struct{})}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
 }

@@ -88,7 +88,8 @@ func linked(file string, content []byte) []byte {
 	return link.ReplaceAllFunc(content, func(found []byte) []byte {
 		m := link.FindSubmatch(found)
 		to := path.Join(path.Dir(file), string(m[1]))
-		if _, err := fs.Stat(plugins.Documents, strings.TrimPrefix(to, "plugins/")); err == nil || to == "docs/WRITING.md" {
+		_, err := fs.Stat(plugins.Documents, strings.TrimPrefix(to, "plugins/"))
+		if err == nil || to == "docs/WRITING.md" {
 			return found
 		}
 		return fmt.Appendf(nil, "](%s%s%s)", sources, to, m[2])

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Whoever has the documents alone can follow their links: to each other, or to the sources on the web.
+// A user who has only the documents can follow their links: to each other, or to the sources on the web.
 func TestLinksOfDocuments(t *testing.T) {
 	dir, found := t.TempDir(), 0
 	for _, d := range Documents() {

@@ -355,7 +355,8 @@ func (f *finder) contained(pointer string, schema map[string]any, path []string,
 			want = otherwise
 		}
 		n, err := want.Float64()
-		if err == nil && (rule == "minContains" && float64(fitting) < n || rule == "maxContains" && float64(fitting) > n) {
+		few, many := rule == "minContains" && float64(fitting) < n, rule == "maxContains" && float64(fitting) > n
+		if err == nil && (few || many) {
 			f.add(Fault{Path: path, Rule: rule, Want: want, Got: v})
 		}
 	}

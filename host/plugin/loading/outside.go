@@ -2,6 +2,7 @@ package loading
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/tunehost/tunehost/host/config"
@@ -27,6 +28,14 @@ func StartLimit(f *find.Found) time.Duration {
 		return sandbox.StartTimeout
 	}
 	return deadlines.Limits{}.Of(deadlines.Start)
+}
+
+// SlowStart returns when the user is told of a plugin that takes long to start outside of an experiment, and what.
+func SlowStart(f *find.Found) (after time.Duration, text string) {
+	limit := StartLimit(f)
+	after = deadlines.Notice(limit)
+	return after, fmt.Sprintf("plugin %q has not answered Describe since its start for %s; it is given up after %s",
+		f.Name, deadlines.Text(after), deadlines.Text(limit))
 }
 
 // StartOutside starts a plugin outside of an experiment, to examine it, without any grants. If the kind
