@@ -49,7 +49,7 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	if most := regexp.MustCompile(`of \d+ to (\d+) KB`).FindSubmatch(text); most == nil ||
-		float64(len(wasm)) > 1000*number(t, most[1]) {
+		float64(len(wasm)) > 1000*kilobytes(t, most[1]) {
 		t.Errorf("nearby.wasm has %d bytes; README.md has %q", len(wasm), most)
 	}
 	conformancetest.Module(t, sdk.KindSearcher, filepath.Join(dir, "nearby.wasm"))
@@ -64,7 +64,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-func number(t *testing.T, digits []byte) float64 {
+func kilobytes(t *testing.T, digits []byte) float64 {
 	t.Helper()
 	n, err := strconv.ParseFloat(string(digits), 64)
 	if err != nil {
