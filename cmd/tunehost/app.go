@@ -144,20 +144,22 @@ func wants(least, most int) cobra.PositionalArgs {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
 			return nil
 		}
-		what := "too many arguments"
 		if len(args) < least {
-			what = "an argument is missing"
+			return usage("%s: an argument is missing; expected: %s", cmd.Name(), cmd.UseLine())
 		}
-		return usage("%s: %s; expected: %s%s", cmd.Name(), what, cmd.UseLine(), afterSpace(cmd, len(args) > most))
+		return usage("%s: too many arguments: %q; expected: %s%s", cmd.Name(), args[most], cmd.UseLine(), apart(cmd))
 	}
 }
 
-// afterSpace says how a flag is written whose value is optional, if there are too many arguments: after a space its
-// value is one of them.
-func afterSpace(cmd *cobra.Command, tooMany bool) (hint string) {
+// apart says how the values of flags are written that the shell may have given to the command as arguments: a value
+// that is optional, after a space, and one that has spaces itself.
+func apart(cmd *cobra.Command) (hint string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if tooMany && f.Value.Type() == "string" && f.NoOptDefVal != "" && f.Value.String() == f.NoOptDefVal {
+		switch {
+		case f.Value.Type() == "string" && f.NoOptDefVal != "" && f.Value.String() == f.NoOptDefVal:
 			hint += fmt.Sprintf("; a value of --%[1]s follows =, as in --%[1]s=%[2]s", f.Name, f.NoOptDefVal)
+		case f.Name == "set":
+			hint += "; a value with spaces, brackets or braces has quotes around it, as in --set 'KEY=VALUE'"
 		}
 	})
 	return hint

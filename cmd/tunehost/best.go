@@ -16,7 +16,8 @@ import (
 const bestLong = `Show the best trial of an experiment by its objective, or by another metric.
 
 --scope says which value of a trial counts: last, min, max, mean, mean5 and mean10 (the
-mean of the last 5 and 10), or all for the best of all. With several objectives the
+mean of the last 5 and 10), or all for the best of all. Values that are not finite are left
+out of all of these but last: a trial whose last value is NaN or infinite has none. With several objectives the
 command prints the Pareto front, the trials that no other trial beats in all objectives;
 with --metric it prints the best trial by that objective.
 
@@ -60,6 +61,7 @@ func (a *app) bestCommand() *cobra.Command {
 				return usage("best: --checkpoint prints only a path: omit --curve, --pareto and --json")
 			}
 			return a.with(args[0], func(e *view.Recorded) error {
+				a.noteMode(e, q.Metric, q.Mode)
 				switch {
 				case checkpoint:
 					return a.bestCheckpoint(e, q)
@@ -74,13 +76,23 @@ func (a *app) bestCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&q.Metric, "metric", "", "use `METRIC` instead of the objective")
-	flags.StringVar(&q.Mode, "mode", "", "`MODE`: min or max, for a metric that is not an objective")
+	flags.StringVar(&q.Mode, "mode", "", "`MODE`: min or max; a metric that is not an objective needs it")
 	flags.StringVar(&scope, "scope", "last", "`SCOPE`: last, min, max, mean, mean5, mean10, all")
 	flags.BoolVar(&pareto, "pareto", false, "print the Pareto front; this is the default with several objectives")
 	flags.BoolVar(&checkpoint, "checkpoint", false, "print only the path of its checkpoint")
 	flags.BoolVar(&curve, "curve", false, "print each result that was better than all before")
 	jsonFlag(flags, &asJSON, "print a JSON object; with several objectives or --curve one a line")
 	return cmd
+}
+
+// noteMode says that --mode is not the objective's: what is best for it is worst for the experiment.
+func (a *app) noteMode(e *view.Recorded, metric, mode string) {
+	for i, o := range e.Objectives() {
+		if mode != "" && mode != o.Mode.String() && (o.Metric == metric || metric == "" && i == 0) {
+			fmt.Fprintf(a.err, "note: the mode of the objective %s is %s; with --mode %s the worst trials count as the best\n",
+				clean(o.Metric), o.Mode, clean(mode))
+		}
+	}
 }
 
 // bestCheckpoint prints the directory of the value's own checkpoint.

@@ -30,12 +30,15 @@ give a more reliable result. It needs 10 trials, and 2 for each parameter.`,
 			if q.Scope, err = view.ParseScope(scope); err != nil {
 				return asUsage(err)
 			}
-			return a.with(args[0], func(e *view.Recorded) error { return a.importance(e, q, top, asJSON) })
+			return a.with(args[0], func(e *view.Recorded) error {
+				a.noteMode(e, q.Metric, q.Mode)
+				return a.importance(e, q, top, asJSON)
+			})
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&q.Metric, "metric", "", "use `METRIC` instead of the (first) objective")
-	flags.StringVar(&q.Mode, "mode", "", "`MODE`: min or max, for a metric that is not an objective")
+	flags.StringVar(&q.Mode, "mode", "", "`MODE`: min or max; a metric that is not an objective needs it")
 	flags.StringVar(&scope, "scope", "last", "`SCOPE`: last, min, max, mean, mean5, mean10, all")
 	flags.Float64Var(&top, "top", 0.1, "`SHARE` of the trials that count as the best")
 	jsonFlag(flags, &asJSON, "print one JSON object a line for each parameter")

@@ -44,7 +44,7 @@ values count for the best.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&file, "output", "o", "", "write to `FILE`, which ends in .svg, .png or .pdf")
 	flags.StringVar(&o.Metric, "metric", "", "use `METRIC` instead of the (first) objective")
-	flags.StringVar(&o.Mode, "mode", "", "`MODE`: min or max, for a metric that is not an objective")
+	flags.StringVar(&o.Mode, "mode", "", "`MODE`: min or max; a metric that is not an objective needs it")
 	flags.StringSliceVar(&o.Params, "params", nil, "the parameters, `NAME,NAME,…`, of parallel, slice and contour")
 	flags.IntVar(&o.Top, "top", 0, "only the best `N` trials in curves, parallel, slice and contour")
 	flags.BoolVar(&here, "terminal", false, "draw with characters, even if the output is not a terminal")
@@ -71,6 +71,7 @@ func (a *app) plot(dirs []string, kind string, o plot.Options, file string, here
 		return err
 	}
 	return a.withAll(dirs, nil, func(list []*view.Recorded) error {
+		a.noteMode(list[0], o.Metric, o.Mode)
 		p, err := k.Draw(list, o)
 		switch {
 		case err != nil:

@@ -31,8 +31,8 @@ func (p *Plan) Extendable(m *core.Machine, name func(core.TrialNo) string) (warn
 	if p.Extends == nil {
 		return "", nil
 	}
-	if err := sameAxes(p.Extends, p.Experiment); err != nil {
-		return "", usererror.Wrap(err)
+	if why := otherAxes(p.Extends, p.Experiment); why != "" {
+		return "", usererror.Errorf("%s: --extend: %s", p.spaceAt(), why)
 	}
 	left := m.Trials() - m.Count(core.Terminated) - m.Count(core.Errored)
 	if old := p.Extends; left > 0 && string(old.Key("scheduler")) != string(p.Experiment.Key("scheduler")) {
@@ -60,20 +60,13 @@ func (p *Plan) Extendable(m *core.Machine, name func(core.TrialNo) string) (warn
 
 // spaceAt is the place of the first parameter that differs from the space so far.
 func (p *Plan) spaceAt() config.Pos {
-	for _, d := range config.Diff(p.Extends, cmp.Or(p.given, p.Experiment)) {
+	given := cmp.Or(p.given, p.Experiment)
+	for _, d := range config.Diff(p.Extends, given) {
 		if key, _, _ := strings.Cut(d.Key, "."); key == "space" {
 			return d.Pos
 		}
 	}
-	return p.Experiment.PosOf("space")
-}
-
-// sameAxes refuses a space with which an experiment cannot be resumed.
-func sameAxes(old, now *config.Experiment) error {
-	if why := otherAxes(old, now); why != "" {
-		return fmt.Errorf("%s: --extend: %s", now.PosOf("space"), why)
-	}
-	return nil
+	return given.PosOf("space")
 }
 
 // otherAxes returns why an experiment cannot be resumed with a space, and what to do; "" if it

@@ -12,14 +12,15 @@ type Step struct {
 	Trial     string       `json:"trial"`
 	Number    core.TrialNo `json:"number"`
 	Iteration uint64       `json:"iteration"`
-	// Trials and Results count the trials and results so far; Seconds is how long the experiment had run.
+	// Trials and Results count the trials, and the results that count, so far; Seconds is how long the experiment had
+	// run.
 	Trials  int    `json:"trials"`
 	Results uint64 `json:"results"`
 	Seconds Float  `json:"elapsed_s"`
 }
 
 // Curve returns the best value so far of the query's metric: a step for each result that was better
-// than all before.
+// than all before, of those that count (B-061).
 func (e *Experiment) Curve(q Query) (curve []Step, err error) {
 	if q.Scope == "" || q.Scope == Last {
 		q.Scope = All

@@ -94,10 +94,10 @@ func (s *State) lastEnds(p *Past) (list []course.End, rerun int) {
 	if runs > 1 {
 		return lastOfEach(m, list), rerun
 	}
-	now := course.Moment{At: m.Now(), Ended: len(list)}
+	ended := len(list)
 	for no := range core.TrialNo(m.Trials()) {
 		if !m.State(no).Final() {
-			list = append(list, course.End{Moment: now, Trial: no})
+			list = append(list, course.End{At: m.Now(), Trial: no, Ended: ended})
 		}
 	}
 	return list, rerun

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"sort"
 	"testing"
 	"time"
 
@@ -86,33 +88,67 @@ func asJSON(t *testing.T, v any) string {
 	return string(text)
 }
 
-// walkedCurve finds the improvements by walking through the record.
+// walkedCurve finds the improvements by walking through the record: all results are kept until they are taken back.
 func walkedCurve(t *testing.T, e *view.Recorded, q view.Query) (curve []view.Step) {
 	t.Helper()
 	metric, mode := e.Objectives()[0].Metric, e.Objectives()[0].Mode
 	if q.Metric != "" {
 		metric, mode = q.Metric, stat.Max
 	}
-	results := uint64(0)
+	type result struct {
+		view.Step
+		at      int64
+		attempt uint32
+	}
+	var all []result
+	var added []int64
+	takeBack := func(no core.TrialNo, since uint32, iteration uint64) {
+		all = slices.DeleteFunc(all, func(r result) bool {
+			return r.Number == no && r.attempt >= since && r.Iteration > iteration
+		})
+	}
 	err := e.Replay(func(m view.Moment) error {
-		if m.Kind != core.SawResult {
-			return nil
-		}
-		results++
-		for _, x := range m.Metrics {
-			n := len(curve)
-			if m.State.Machine.MetricName(x.ID) != metric || math.IsNaN(x.Value) ||
-				n > 0 && !stat.Better(x.Value, float64(curve[n-1].Value), mode) {
-				continue
+		v, now := m.State.Machine.View(m.Trial), m.State.Machine.Now()
+		switch m.Kind {
+		case core.SawAdded:
+			added = append(added, now)
+		case core.SawStarted:
+			takeBack(m.Trial, v.Since, v.At)
+		case core.SawResult:
+			takeBack(m.Trial, v.Since, m.Iteration-1)
+			r := result{view.Step{Value: view.Float(math.NaN()), Trial: e.Trial(m.Trial).ID, Number: m.Trial,
+				Iteration: m.Iteration, Seconds: view.Float(float64(now) / 1e9)}, now, m.Attempt}
+			for _, x := range m.Metrics {
+				if m.State.Machine.MetricName(x.ID) == metric {
+					r.Value = view.Float(x.Value)
+				}
 			}
-			curve = append(curve, view.Step{Value: view.Float(x.Value), Trial: e.Trial(m.Trial).ID, Number: m.Trial,
-				Iteration: m.Iteration, Trials: m.State.Machine.Trials(), Results: results,
-				Seconds: view.Float(float64(m.State.Machine.Now()) / 1e9)})
+			all = append(all, r)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	sort.SliceStable(all, func(i, j int) bool {
+		return all[i].at < all[j].at || all[i].at == all[j].at && all[i].Number < all[j].Number
+	})
+	until := func(n int, at func(int) int64, now int64) (count int) {
+		for i := range n {
+			if at(i) <= now {
+				count++
+			}
+		}
+		return count
+	}
+	for _, r := range all {
+		n := len(curve)
+		if v := float64(r.Value); math.IsNaN(v) || n > 0 && !stat.Better(v, float64(curve[n-1].Value), mode) {
+			continue
+		}
+		r.Trials = until(len(added), func(i int) int64 { return added[i] }, r.at)
+		r.Results = uint64(until(len(all), func(i int) int64 { return all[i].at }, r.at))
+		curve = append(curve, r.Step)
 	}
 	return curve
 }

@@ -8,12 +8,10 @@ import (
 // Course is what has happened so far. It is for one goroutine at a time.
 type Course struct {
 	Results
-	Bests
+	Endings
 	Runs
 	Decisions
 	Givens
-	// ended counts the trials that have ended, as often as they did.
-	ended int
 }
 
 // New returns the course of an experiment of which nothing was read.
@@ -47,13 +45,9 @@ func (c *Course) told(x *history.Step, o *core.Observation) {
 	case core.SawResult:
 		c.Results.add(x, o)
 		c.Decisions.result(o)
-		c.Bests.result(o, Moment{At: x.Machine.Now(), Trials: x.Machine.Trials(), Results: c.Results.Seen(),
-			Ended: c.ended})
 	case core.SawCompleted, core.SawFailed, core.SawRemoved:
 		if o.Runs == 0 {
-			c.ended++
-			c.Bests.end(o.Trial, Moment{At: x.Machine.Now(), Trials: x.Machine.Trials(), Results: c.Results.Seen(),
-				Ended: c.ended})
+			c.Endings.end(o.Trial, x.Machine.Now())
 			c.Results.clip(o.Trial)
 		}
 	}
@@ -61,5 +55,5 @@ func (c *Course) told(x *history.Step, o *core.Observation) {
 
 // Bytes estimates how much memory it takes.
 func (c *Course) Bytes() int64 {
-	return c.Results.bytes() + c.Bests.bytes() + c.Runs.bytes() + c.Decisions.bytes() + c.Givens.bytes()
+	return c.Results.bytes() + c.Endings.bytes() + c.Runs.bytes() + c.Decisions.bytes() + c.Givens.bytes()
 }

@@ -14,7 +14,6 @@ import (
 // 13 bytes and 8 for each metric.
 type Results struct {
 	rows []rows // by trial
-	seen uint64
 	// sets are the lists of metrics that results have had.
 	sets [][]core.MetricID
 	size int64
@@ -77,9 +76,6 @@ const (
 	newHost
 )
 
-// Seen returns how many results there were, including those that do not count any more.
-func (r *Results) Seen() uint64 { return r.seen }
-
 // Count returns how many results of a trial count.
 func (r *Results) Count(no core.TrialNo) int {
 	if int(no) >= len(r.rows) {
@@ -96,7 +92,6 @@ func (r *Results) of(no core.TrialNo) *rows {
 }
 
 func (r *Results) add(x *history.Step, o *core.Observation) {
-	r.seen++
 	r.rewind(o.Trial, x.Machine.Since(o.Trial), o.Iteration-1)
 	t := r.of(o.Trial)
 	next := row{o.Iteration, x.Machine.Now(), x.Machine.TrainNS(o.Trial), o.Attempt, r.set(t.tail.set, o.Metrics),
