@@ -53,6 +53,30 @@ def test_function_reports_and_is_stopped():
     assert sorted(frame["config/x"]) == [1, 2] and len(frame) == 2
 
 
+def test_values_with_names_of_results_are_kept():
+    """A value that has a name of what results have besides is kept under another one, the same everywhere."""
+
+    def train(config):
+        taken = {"hostname": "mine", "pid": 7, "logdir": 1.5, "event_number": 8}
+        tune.report({"loss": 1, "config": [1], "config/x": 55, **taken})
+
+    result = fit(train, {"x": 0.5}, metric="loss", mode="min")
+    kept = {
+        "value/hostname": "mine",
+        "metric/pid": 7,
+        "metric/logdir": 1.5,
+        "metric/event_number": 8,
+        "value/config": [1],
+        "metric/config/x": 55,
+    }
+    last = result[0].metrics
+    assert {k: last[k] for k in kept} == kept and last["config"] == {"x": 0.5}
+    assert last["pid"] != 7 and last["hostname"] != "mine" and "logdir" not in last
+    for row in (result[0].metrics_dataframe.iloc[0], result.get_dataframe().iloc[0]):
+        assert {k: row[k] for k in kept} == kept and row["config/x"] == 0.5
+    assert result.get_dataframe()["logdir"][0] == result[0].path
+
+
 def test_config_is_what_was_given():
     """Objects, tuples, constants and computed values reach the function as they are."""
 

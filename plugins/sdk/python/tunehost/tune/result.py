@@ -254,6 +254,7 @@ def kept_checkpoints(path: Optional[str]) -> List[Tuple[int, str]]:
 
 _COUNTS = ("attempt", "event_number", "pid", "iterations_since_restore")  #: integers of the host
 _PARAMS = "trial_params"  #: those of a result, if they have changed
+_TAKEN = ("hostname", "config", "logdir")  #: names of this package for what is no value of a program
 
 
 def _result(
@@ -263,10 +264,20 @@ def _result(
     iteration = line.pop("iteration")
     host = line.pop("host", None)
     counts = {k: line[k] for k in _COUNTS if k in line}
-    values = _nested.nested({**_integers.typed(line, integers), **counts}, groups)
+    values = _nested.nested(_renamed({**_integers.typed(line, integers), **counts}), groups)
     if isinstance(values.get(_PARAMS), dict):
         values[_PARAMS] = _view.own(values[_PARAMS], suggested)
     return Metrics({"training_iteration": iteration, **values, **({"hostname": host} if host else {})})
+
+
+def _renamed(values: Mapping[str, Any]) -> Dict[str, Any]:
+    """The values of a result. Those with a name of this package get the prefix that the files of a trial have for values
+    with a name of the host."""
+    return {_prefix(v) + k if k in _TAKEN or k.startswith("config/") else k: v for k, v in values.items()}
+
+
+def _prefix(value: Any) -> str:
+    return "metric/" if isinstance(value, (int, float)) and not isinstance(value, bool) else "value/"
 
 
 def _finite(value: Any) -> bool:
