@@ -198,6 +198,9 @@ func (f *runFlags) check() error {
 	if f.Again.Fresh && len(f.Again.Trials) == 0 {
 		return usage("--fresh goes with --retry TRIAL")
 	}
+	if flag := ofServer(&f.site); flag != "" && f.serve == "" {
+		return usage("%s goes with --serve", flag)
+	}
 	for _, known := range append(resumeModes, "") {
 		if f.Resume == known {
 			return nil

@@ -70,6 +70,23 @@ func siteFlags(flags *pflag.FlagSet, site *serve.Site) {
 	flags.BoolVar(&site.Fresh, "new-tokens", false, "replace the tokens; earlier URLs are no longer valid")
 }
 
+// ofServer names the first flag of a server that is set; "" if none is.
+func ofServer(site *serve.Site) string {
+	switch {
+	case len(site.Hosts) > 0:
+		return "--host"
+	case site.Cert != "":
+		return "--tls-cert"
+	case site.Key != "":
+		return "--tls-key"
+	case site.Insecure:
+		return "--insecure"
+	case site.Fresh:
+		return "--new-tokens"
+	}
+	return ""
+}
+
 // serve serves folders. With later, the folders need not exist yet: the first experiment makes
 // them.
 func (a *app) serve(site serve.Site, folders []string, later bool) error {

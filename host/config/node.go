@@ -136,6 +136,12 @@ func (n *node) integer() (int64, bool) {
 	return int64(f), true
 }
 
+// isRounded reports whether n is a whole number beyond ±limit that float may have rounded to the limit.
+func (n *node) isRounded(limit int64) bool {
+	i, ok := n.integer()
+	return ok && (i > limit || i < -limit)
+}
+
 // json writes n as JSON, with keys in the order of the file. Integers stay exact.
 func (n *node) json() []byte {
 	var b bytes.Buffer

@@ -96,7 +96,7 @@ func (b *builder) wholeBounds(d decl) {
 		case !isFinite(item): // pair says so
 		case f != math.Trunc(f):
 			b.fail(item.pos, "found the number %s, expected a whole number", item.text)
-		case math.Abs(f) > maxInteger:
+		case math.Abs(f) > maxInteger || item.isRounded(maxInteger):
 			b.fail(item.pos, "found the number %s, expected one within ±2^53", item.text)
 		}
 	}

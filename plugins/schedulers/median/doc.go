@@ -12,8 +12,9 @@
 // At each result from iteration grace on, a trial's running mean is the mean of its results since
 // grace. The others are all trials that reported this iteration earlier, including running ones:
 // waiting for completed ones, as in the paper, would let the first batch of trials run to their
-// ends. The trial is stopped if its best result is strictly worse than the median of their running
-// means, or if none of its results is finite. A result that is not finite makes the running mean
+// ends. The trial is stopped if its best result, of all iterations, is strictly worse than the median
+// of their running means, or if none of its results is finite. Ray Tune also counts a trial's best from
+// its first result on. A result that is not finite makes the running mean
 // the worst possible.
 //
 // # Limits

@@ -36,8 +36,8 @@ type options struct {
 var declared = option.Declare(func(o *options) []option.Option {
 	return []option.Option{
 		option.Int("grace", &o.Grace, 4, option.From(1),
-			"The first iteration that counts and at which trials are stopped, because earlier results are "+
-				"mostly noise."),
+			"The first iteration at which trials are stopped and whose results count in the means: earlier ones "+
+				"are mostly noise. A trial's own best is that of all its results."),
 		option.Int("min_trials", &o.MinTrials, 3, option.From(1),
 			"The minimum number of other trials that have reached the iteration."),
 		objective.Option(&o.Objective),
