@@ -33,7 +33,8 @@ the nearest one that the trial made with the same parameters.
 checkpoint are in the storage alone, because a node wrote them there, they are fetched first.
 If that checkpoint was deleted, the exit status is 1.
 
---curve prints how the best value improved: each result that was better than all before.`
+--curve prints how the best value improved: each result that was better than all before. With
+repeat these are results of single runs, and not means.`
 
 const bestExample = `  tunehost best results/digits
   tunehost best results/digits --curve
@@ -215,6 +216,9 @@ func (a *app) curve(e *view.Recorded, q view.Query, asJSON bool) error {
 		return asUsage(err)
 	case len(steps) == 0:
 		return a.noValue(e, q)
+	}
+	if e.Repeated() {
+		fmt.Fprintln(a.err, "note: these are results of single runs; `tunehost best` without --curve compares the means of runs")
 	}
 	metric := cmp.Or(q.Metric, e.Objectives()[0].Metric)
 	t := &table{}

@@ -28,16 +28,22 @@ func (e *Experiment) Best(q Query) (best Ranked, ok bool, err error) {
 	var o core.Objective
 	var stretch core.Stretch
 	var made []checkpoint
+	var lacks bool
 	failed := e.source.Look(func(s *State) {
 		if o, err = s.objective(q.settled()); err != nil {
 			return
 		}
 		if best, stretch, ok = s.best(o, q.settled().Scope); ok {
-			made = s.checkpoints(best.Number, &stretch)
+			made, lacks = s.checkpoints(best.Number, &stretch), s.lacks(best.Number, o.Metric)
 		}
 	})
 	if err = errors.Join(failed, err); err != nil || !ok {
 		return Ranked{}, false, err
+	}
+	if lacks && best.Scope == Last && best.MeanOf == nil {
+		if err := e.placeLast(&best, o.Metric, &stretch); err != nil {
+			return Ranked{}, false, err
+		}
 	}
 	return best, true, e.place(&best, o.Metric, &stretch, made)
 }

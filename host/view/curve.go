@@ -2,6 +2,7 @@ package view
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/tunehost/tunehost/core"
 )
@@ -20,10 +21,13 @@ type Step struct {
 }
 
 // Curve returns the best value so far of the query's metric: a step for each result that was better
-// than all before, of those that count (B-061).
+// than all before, of those that count (B-061). With several runs of a suggestion it is of single runs.
 func (e *Experiment) Curve(q Query) (curve []Step, err error) {
-	if q.Scope == "" || q.Scope == Last {
+	switch q.Scope {
+	case "", Last, All:
 		q.Scope = All
+	default:
+		return nil, fmt.Errorf("scope %s: a curve takes every result of a trial: omit the scope", q.Scope)
 	}
 	o, err := e.objective(q)
 	if err != nil {

@@ -57,6 +57,20 @@ func (e *Experiment) placeExtreme(r *Ranked, metric string, s *core.Stretch, mad
 	return nil
 }
 
+// placeLast finds the last result that has the metric.
+func (e *Experiment) placeLast(r *Ranked, metric string, s *core.Stretch) error {
+	all, err := e.Results(r.Number)
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		if _, ok := metricOf(x.Metrics, metric); ok && s.Has(x.Attempt) {
+			r.Iteration, r.Metrics = x.Iteration, x.Metrics
+		}
+	}
+	return nil
+}
+
 // placeCheckpoint sets the checkpoint of the same iteration, or the nearest.
 func (r *Ranked) placeCheckpoint(made []checkpoint) {
 	var nearest *checkpoint

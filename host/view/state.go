@@ -109,10 +109,17 @@ func (s *State) summarized(o *core.Observation) bool {
 	return s.Machine.Spec().Rules >= core.RulesV2 && s.Machine.Summarizes(o.Trial, o.Metrics)
 }
 
-// metrics returns the metrics of a trial's last result.
+// metrics returns the metrics of a trial's last result. An objective that this lacks has its last value, by which the
+// trial is compared.
 func (s *State) metrics(no core.TrialNo) []Metric {
 	if last, ok := s.last[no]; ok {
-		return named(s.Machine, last.metrics)
+		list := named(s.Machine, last.metrics)
+		for _, o := range s.Objectives() {
+			if x, ok := s.Machine.Summary(no, s.Machine.Metric(o.Metric)); ok && s.lacks(no, o.Metric) {
+				list = withMetric(list, Metric{o.Metric, x.Last})
+			}
+		}
+		return list
 	}
 	out := []Metric{}
 	if s.Machine.Spec().Rules >= core.RulesV2 {
@@ -122,6 +129,13 @@ func (s *State) metrics(no core.TrialNo) []Metric {
 		slices.SortStableFunc(out, byName)
 	}
 	return out
+}
+
+// lacks reports whether a trial's last result is without a metric that the trial has reported.
+func (s *State) lacks(no core.TrialNo, metric string) bool {
+	last, ok := s.last[no]
+	id := s.Machine.Metric(metric)
+	return ok && !slices.ContainsFunc(last.metrics, func(x core.Metric) bool { return x.ID == id })
 }
 
 func named(m *core.Machine, list []core.Metric) []Metric {
