@@ -121,6 +121,8 @@ func TestRefusals(t *testing.T) {
 		"nowhere/plugin.yaml":     "{kind: searcher, name: x, command: [" + root + "/none/bin/python3, main.py]}",
 		"unmade/plugin.yaml":      "{kind: searcher, name: x, command: [.venv/bin/python3, main.py]}",
 		"unmade/requirements.txt": "./sdk",
+		"un made/plugin.yaml":     "{kind: searcher, name: x, command: [.venv/bin/python3, main.py]}",
+		"my notes.txt":            "x",
 	})
 	pipe := filepath.Join(root, "piped", "plugin.yaml")
 	if err := errors.Join(os.Mkdir(filepath.Dir(pipe), 0o700), syscall.Mkfifo(pipe, 0o600)); err != nil {
@@ -140,6 +142,8 @@ func TestRefusals(t *testing.T) {
 		"nowhere":   root + "/none/bin/python3 does not exist\n",
 		"unmade": "make the virtual environment: cd " + root + "/unmade && python3 -m venv .venv && " +
 			".venv/bin/pip install -r requirements.txt\n",
+		"un made":      "make the virtual environment: cd '" + root + "/un made' && python3 -m venv .venv\n",
+		"my notes.txt": "my notes.txt is not executable: if it is a plugin, run chmod +x '" + root + "/my notes.txt'; ",
 		"open": "open can be written to by others (drwxrwxrwx), who could change what runs as you: run chmod " +
 			"go-w ",
 		"group":         "group can be written to by others (drwxrwxr-x)",

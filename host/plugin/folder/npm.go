@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 // installed checks that a program for Node has the packages that its package.json needs: Node would say so in the
@@ -27,7 +29,7 @@ func (p *Plugin) installed() error {
 		more = "; " + readme + " says more"
 	}
 	return fmt.Errorf("%s does not exist; install the packages: cd %s && npm install --install-links%s",
-		filepath.Join(p.Dir, "node_modules"), p.Dir, more)
+		filepath.Join(p.Dir, "node_modules"), untrusted.Word(p.Dir), more)
 }
 
 // needsPackages reports whether a package.json has dependencies.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage/ownership"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
@@ -107,7 +108,7 @@ func ofFile(path string, info fs.FileInfo) (*Plugin, error) {
 
 func notExecutable(path string) error {
 	return fmt.Errorf("%s is not executable: if it is a plugin, run chmod +x %s; a plugin is a program, a %s module "+
-		"or a folder with a %s", path, path, wasmEnding, config.ManifestFile)
+		"or a folder with a %s", path, untrusted.Word(path), wasmEnding, config.ManifestFile)
 }
 
 // isModule looks at a module's first bytes.
@@ -216,9 +217,10 @@ func toMake(dir, name string) string {
 	environment, venv := strings.CutSuffix(filepath.Dir(name), string(filepath.Separator)+"bin")
 	what := "if it has to be built first, build it"
 	if venv && strings.HasPrefix(filepath.Base(name), "python") {
-		what = "make the virtual environment: cd " + dir + " && python3 -m venv " + environment
+		what = "make the virtual environment: cd " + untrusted.Word(dir) + " && python3 -m venv " +
+			untrusted.Word(environment)
 		if exists(filepath.Join(dir, "requirements.txt")) {
-			what += " && " + filepath.Join(environment, "bin", "pip") + " install -r requirements.txt"
+			what += " && " + untrusted.Word(filepath.Join(environment, "bin", "pip")) + " install -r requirements.txt"
 		}
 	}
 	if readme := filepath.Join(dir, "README.md"); exists(readme) {

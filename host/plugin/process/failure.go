@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -63,6 +64,9 @@ func (c *Program) notExecuted(err error) string {
 	name := c.file()
 	var cause *fs.PathError
 	switch {
+	case errors.Is(err, syscall.ENOEXEC) && isBinary(firstLine(name)):
+		return name + " is a program for another system or processor than this machine's, " + runtime.GOOS + " on " +
+			runtime.GOARCH + ": build it for this one"
 	case errors.Is(err, syscall.ENOEXEC):
 		return name + " is not a program; " +
 			"a script needs a first line such as #!/usr/bin/env python3, or a plugin.yaml with a command"
@@ -91,6 +95,16 @@ func noInterpreter(file string) string {
 			"Unix", words[0]+"\r")
 	}
 	return fmt.Sprintf("the program in its #! line, %s, does not exist", untrusted.Word(words[0]))
+}
+
+// isBinary reports whether a file begins as programs of Linux, macOS and Windows do.
+func isBinary(begin string) bool {
+	for _, magic := range []string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe", "MZ"} {
+		if strings.HasPrefix(begin, magic) {
+			return true
+		}
+	}
+	return false
 }
 
 // firstLine returns the beginning of a file's first line; "" if it cannot be read.

@@ -175,6 +175,8 @@ func TestNoProgram(t *testing.T) {
 	wantNotStarted(t, c, "permission denied")
 	for text, want := range map[string]string{"import tunehost\n": " is not a program; a script needs a first line " +
 		"such as #!/usr/bin/env python3, or a plugin.yaml",
+		"\x7fELF\x02\x01\x01 for another processor": " is a program for another system or processor than this " +
+			"machine's, " + runtime.GOOS + " on " + runtime.GOARCH + ": build it for this one",
 		"#!/no/such/python -u\n":   ": the program in its #! line, /no/such/python, does not exist",
 		"#!/no/such/python -u\r\n": ": the program in its #! line, /no/such/python, does not exist",
 		"#!/bin/sh\r\nexit 1\r\n":  `: its lines end as on Windows, so that its #! line names "/bin/sh\r": `} {

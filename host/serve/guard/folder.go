@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/tunehost/tunehost/host/storage/ownership"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/usererror"
 )
 
@@ -37,7 +38,7 @@ func safe(dir string) error {
 	}
 	if ownership.Shared(info) {
 		return usererror.Errorf("%s can be written to by others (mode %04o), who could replace the tokens of the "+
-			"server: run chmod go-w %s", dir, info.Mode().Perm(), dir)
+			"server: run chmod go-w %s", dir, info.Mode().Perm(), untrusted.Word(dir))
 	}
 	return nil
 }

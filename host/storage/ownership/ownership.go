@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/tunehost/tunehost/host/untrusted"
 )
 
 // Check returns an error if another user could change what is at a path; info describes it.
@@ -26,7 +28,7 @@ func check(path string, info fs.FileInfo, me int) error {
 	}
 	if shared(info, group, me) {
 		return fmt.Errorf("%s can be written to by others (%v), who could change what runs as you: run chmod go-w %s",
-			path, info.Mode(), path)
+			path, info.Mode(), untrusted.Word(path))
 	}
 	return nil
 }
@@ -70,7 +72,7 @@ func within(path, dir string, info fs.FileInfo, me int, instead string) error {
 	if info.Mode()&0o002 == 0 || info.Mode()&fs.ModeSticky != 0 {
 		return nil
 	}
-	advice := "run chmod o-w " + dir
+	advice := "run chmod o-w " + untrusted.Word(dir)
 	if owner, _, ok := Of(info); ok && me != 0 && owner != me {
 		advice = fmt.Sprintf("%s; only user %d, who owns %s, may change that", instead, owner, dir)
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/unrecorded"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -99,7 +100,7 @@ func (x *examination) modes() {
 		x.bad("directory", "%v", err)
 	case info.Mode().Perm()&0o022 != 0:
 		x.bad("directory", "others may write to it (its mode is %04o): `chmod go-w %s`", info.Mode().Perm(),
-			x.dir.Path())
+			untrusted.Word(x.dir.Path()))
 	case x.dir.Usable(false) != nil:
 		x.bad("directory", "%v", x.dir.Usable(false))
 	case info.Mode().Perm()&0o055 != 0:
