@@ -147,13 +147,13 @@ func wants(least, most int) cobra.PositionalArgs {
 		if len(args) < least {
 			return usage("%s: an argument is missing; expected: %s", cmd.Name(), cmd.UseLine())
 		}
-		return usage("%s: too many arguments: %q; expected: %s%s", cmd.Name(), args[most], cmd.UseLine(), apart(cmd))
+		return usage("%s: too many arguments: %q; expected: %s%s", cmd.Name(), args[most], cmd.UseLine(), quoted(cmd))
 	}
 }
 
-// apart says how the values of flags are written that the shell may have given to the command as arguments: a value
+// quoted says how the values of flags are written that the shell may have given to the command as arguments: a value
 // that is optional, after a space, and one that has spaces itself.
-func apart(cmd *cobra.Command) (hint string) {
+func quoted(cmd *cobra.Command) (hint string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch {
 		case f.Value.Type() == "string" && f.NoOptDefVal != "" && f.Value.String() == f.NoOptDefVal:
