@@ -178,7 +178,8 @@ func roundabout(escaped string) bool {
 func plainly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if roundabout(r.URL.EscapedPath()) {
-			problem.New(http.StatusNotFound, `the API has no path with "..", "." or "//": write it without them`).Write(w)
+			problem.New(http.StatusNotFound, `the API has no path with "..", "." or "//": `+
+				"write it without them").Write(w)
 			return
 		}
 		query, err := url.ParseQuery(r.URL.RawQuery)

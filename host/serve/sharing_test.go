@@ -70,7 +70,8 @@ func TestPagesShare(t *testing.T) {
 // What a program has already is not sent again, and HEAD has the tag of GET.
 func TestProgramsAreNotSentWhatTheyHave(t *testing.T) {
 	c := serving(t, recorded(t))
-	for _, path := range append(slices.Clone(jsonParts), "/digits/best", "/digits/space", "/digits/plugins", "/digits/decisions") {
+	for _, path := range append(slices.Clone(jsonParts), "/digits/best", "/digits/space", "/digits/plugins",
+		"/digits/decisions") {
 		first, text := c.send(http.MethodGet, path, "")
 		head, none := c.send(http.MethodHead, path, "")
 		tag := first.Header.Get("ETag")

@@ -37,7 +37,8 @@ const NextHeader = "Tunehost-Next"
 // an answer has the header Age, so that the reader knows that it may ask again for what came since.
 // Other readers get an answer that was made before only as long as nothing has changed that it depends on.
 //
-// Every answer that is no problem has an ETag, which follows from its body: a reader of any kind is not sent what it has.
+// Every answer that is no problem has an ETag, which follows from its body: a reader of any kind is not sent what it
+// has.
 type Answers struct {
 	Source
 	next http.Handler

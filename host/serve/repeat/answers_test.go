@@ -230,7 +230,8 @@ func TestNotModified(t *testing.T) {
 			`W/"x",,W/` + tag + `, "y"`: true, `"a, b" ,` + tag: true, `"other"`: false, `W/"other", "x"`: false,
 			"": false, `"`: false, strings.Trim(tag, `"`): false, `"` + tag: false, `"*"`: false, "w/" + tag: false} {
 			w := readBy(a, "Cache-Control", cache, "If-None-Match", condition)
-			if (w.Code == http.StatusNotModified) != has || (w.Body.Len() == 0) != has || w.Header().Get("ETag") != tag {
+			if (w.Code == http.StatusNotModified) != has || (w.Body.Len() == 0) != has ||
+				w.Header().Get("ETag") != tag {
 				t.Errorf("Cache-Control %q, If-None-Match %s: %d with %q, %v", cache, condition, w.Code, w.Body,
 					w.Header())
 			}
