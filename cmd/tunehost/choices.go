@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage/naming"
 	"github.com/tunehost/tunehost/host/view"
 )
@@ -13,7 +14,7 @@ func tellersOf(e *view.Experiment) tellers { return tellers{naming.TellersOf(e.C
 // copyable is a value in full: with it the trial can be repeated.
 func (t tellers) copyable(name string, v any) string {
 	if x, ok := v.(float64); ok {
-		return exact(x)
+		return config.FormatReal(x)
 	}
 	return t.Text(name, v)
 }

@@ -573,6 +573,33 @@ func TestSpacesAreValid(t *testing.T) {
 	}
 }
 
+// Of choices that are equal, a point has the one that is written as its value is. Experiments that began before have
+// the first one.
+func TestPointsAmongEqualChoices(t *testing.T) {
+	const text = "space: {g: {choice: [1, 1.0]}, h: {choice: [9007199254740992, 9007199254740993]}}\n" +
+		"points: [{g: 1.0, h: 9007199254740993}, {g: 1, h: 9007199254740992}]\n" + base
+	for reading, want := range map[int][2]space.Point{Reading: {{1, 1}, {0, 0}}, exactReading - 1: {{0, 0}, {0, 0}}} {
+		e, err := Parse("x.yaml", []byte(text), Recorded(reading))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if got := e.Points[i].Given; !slices.Equal(got, want[i]) {
+				t.Errorf("reading %d, point %d: %v, want %v", reading, i, got, want[i])
+			}
+		}
+	}
+	e := parse(t, "space: {g: {choice: [1, 1.0, 2]}}")
+	for params, want := range map[string]float64{`{"g":1}`: 0, `{"g":1.0}`: 1, `{"g":2.0}`: 2} {
+		if p, err := PointOf(e.Space, []byte(params)); err != nil || p[0] != want {
+			t.Errorf("%s: %v, %v, want %g", params, p, err, want)
+		}
+		if p, err := e.ParsePoint("add", []byte(params)); err != nil || p[0] != want {
+			t.Errorf("%s is added as %v, %v, want %g", params, p, err, want)
+		}
+	}
+}
+
 // TestReference checks that docs/REFERENCE.md lists every key of the file.
 func TestReference(t *testing.T) {
 	text, err := os.ReadFile("../../docs/REFERENCE.md")

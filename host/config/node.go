@@ -222,11 +222,11 @@ func (n *node) number(canonical bool) string {
 		return strconv.FormatInt(i, 10)
 	}
 	f, _ := n.float()
-	return formatReal(f)
+	return FormatReal(f)
 }
 
-// formatReal writes a real with a point or an exponent, so that every language reads it as a real.
-func formatReal(f float64) string {
+// FormatReal writes a real with a point or an exponent, so that every language reads it as a real.
+func FormatReal(f float64) string {
 	switch {
 	case math.IsNaN(f):
 		return `"NaN"`

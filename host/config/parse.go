@@ -52,7 +52,8 @@ func (s *settings) placeOf(set string) string {
 //	   by a constraint over random numbers is tried again with new ones; it kept the first
 //	7: a trial to which a scheduler gives other parameters has the random numbers of the trial from which it
 //	   continues, where they do not depend on what changed; it had others, the same after each such change. A form
-//	   with a map of constants, {int: {lower: 0, upper: 9}}, is a mistake; it was a group of constants
+//	   with a map of constants, {int: {lower: 0, upper: 9}}, is a mistake; it was a group of constants. A point takes
+//	   the choice that is written as its value is, 1.0 of 1 and 1.0; it took the first that is equal
 const Reading = 7
 
 // The versions that brought the rules that are asked for.
@@ -70,6 +71,7 @@ const (
 	drawReading     = 6
 	keptReading     = 7
 	listReading     = 7
+	exactReading    = 7
 )
 
 // Recorded reads a file by that version of the reading rules; 0 is the first.

@@ -39,7 +39,7 @@ func (e *Experiment) ParsePoint(where string, params []byte) (space.Point, error
 	if n == nil || len(p.errs) > 0 {
 		return nil, p.err()
 	}
-	b := &builder{problems: p, e: e}
+	b := &builder{problems: p, e: e, reading: Reading}
 	if n.kind != mapKind {
 		b.fail(n.pos, "found %s, expected a map of parameters", n.describe())
 		return nil, b.err()
@@ -150,11 +150,13 @@ func (b *builder) coordinate(p *space.Param, n *node) float64 {
 }
 
 func (b *builder) choiceIndex(p *space.Param, n *node) float64 {
+	exactly := func(i int) bool { return b.reading >= exactReading && bytes.Equal(p.Choices[i], n.json()) }
+	equally := func(i int) bool { return sameJSON(p.Choices[i], n.json()) }
+	if i := choiceOf(p, exactly, equally); i >= 0 {
+		return float64(i)
+	}
 	var shown []string
-	for i, c := range p.Choices {
-		if sameJSON(c, n.json()) {
-			return float64(i)
-		}
+	for _, c := range p.Choices {
 		shown = append(shown, strings.Trim(string(c), `"`))
 	}
 	b.fail(n.pos, "found %s for %s, expected %s%s", n.describe(), p.Name, list(shown, 8), nearest.Hint(n.text, shown))

@@ -262,7 +262,7 @@ func compareNames(a, b string) int {
 func appendValue(out []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case float64:
-		return append(out, formatReal(v)...), nil
+		return append(out, FormatReal(v)...), nil
 	case int64:
 		return strconv.AppendInt(out, v, 10), nil
 	case string:
@@ -292,7 +292,7 @@ func encoded(v any) ([]byte, error) {
 func jsonValue(v any) any {
 	switch v := v.(type) {
 	case float64:
-		return json.RawMessage(formatReal(v))
+		return json.RawMessage(FormatReal(v))
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {

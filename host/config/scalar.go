@@ -25,7 +25,7 @@ type scalar struct {
 
 func (s *scalar) check(p *problems, n *node) {
 	switch i, whole := n.integer(); {
-	case s.ok(n) && whole && s.most > 0 && i > s.most && !p.unbounded:
+	case s.ok(n) && whole && s.most > 0 && i > s.most && !p.unbounded, !s.ok(n) && s.beyond(n):
 		p.fail(n.pos, "found %s, expected a whole number of at most %d", n.describe(), s.most)
 	case s.ok(n):
 	case s == text && n.kind == textKind:
@@ -35,6 +35,12 @@ func (s *scalar) check(p *problems, n *node) {
 	default:
 		p.fail(n.pos, "found %s, expected %s", n.describe(), s.expected)
 	}
+}
+
+// beyond reports whether a number is whole and larger than what integer reads, as 1e18 is.
+func (s *scalar) beyond(n *node) bool {
+	f, ok := n.float()
+	return ok && s.most > 0 && f > float64(s.most) && f == math.Trunc(f) && !math.IsInf(f, 0)
 }
 
 func (s *scalar) schema() map[string]any {

@@ -71,6 +71,22 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// A byte order mark before a body is skipped, for each request that has one; within a body it is part of a text.
+func TestByteOrderMark(t *testing.T) {
+	c := serving(t, recorded(t))
+	for _, x := range []struct{ method, path, body, want string }{
+		{"PATCH", "/digits/settings", `{"trials":1000}`, `"new":1000}`},
+		{"POST", "/digits/trials", `{"params":{"lr":1e3}}`, "1e3 for lr is outside"},
+		{"POST", "/digits/stop", "", "there is nothing to control"},
+		{"POST", "", `{"file":"version: 1","set":{"trials":"x"},"ask_and_tell":true}`, "set trials="},
+		{"POST", "/digits/trials", `{"params":{"\ufefflr":1}}`, `\\ufefflr`},
+	} {
+		if _, text := c.send(x.method, x.path, "\ufeff"+x.body); !strings.Contains(text, x.want) {
+			t.Errorf("%s %s %s: %s, want %s", x.method, x.path, x.body, text, x.want)
+		}
+	}
+}
+
 // A number is told back, and set, as it was sent: neither rounded to the next float64 nor in another form.
 func TestNumbersStayAsTheyWereSent(t *testing.T) {
 	c := serving(t, recorded(t))

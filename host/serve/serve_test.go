@@ -291,6 +291,10 @@ func TestMistakes(t *testing.T) {
 		{"GET", "/digits/trials/3/log?rank=18446744073709551616", "", 422, `rank: invalid integer`},
 		{"PUT", "/digits", "", 405, `GET, HEAD`},
 		{"GET", "/api/v2/experiments", "", 404, `/api/openapi.json`},
+		{"GET", "/digits/../crashed", "", 404, `no path with ".."`},
+		{"GET", "/digits//trials", "", 404, `no path with ".."`},
+		{"POST", "/digits/./stop", `{}`, 404, `no path with ".."`},
+		{"GET", "/api/../x", "", 404, `no path with ".."`},
 	} {
 		a, text := c.send(x.method, x.path, x.body)
 		var p struct {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -165,9 +166,22 @@ func (s *Server) Handler() http.Handler {
 // answers are those to requests that are well formed.
 func (s *Server) answers() http.Handler { return repeat.Share(s.repeats, (*sharing)(s), time.Now) }
 
-// plainly refuses a query that could mean several things: each parameter is given once.
+// roundabout reports whether a path is another way to write one of the API, as /api/v1/x/../experiments is.
+func roundabout(escaped string) bool {
+	plain := path.Clean(escaped)
+	return plain != strings.TrimSuffix(escaped, "/") &&
+		(strings.HasPrefix(plain+"/", rest) || strings.HasPrefix(escaped, rest))
+}
+
+// plainly refuses a request that could mean several things: its path has no way back, and its query has each parameter
+// once.
 func plainly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if roundabout(r.URL.EscapedPath()) {
+			problem.New(http.StatusNotFound, `the API has no path with "..", "." or "//": `+
+				"write it without them").Write(w)
+			return
+		}
 		query, err := url.ParseQuery(r.URL.RawQuery)
 		if err != nil {
 			problem.New(http.StatusBadRequest, "the query cannot be read: "+err.Error()).Write(w)

@@ -17,7 +17,7 @@ const longest = 30 * time.Second
 
 // Most implements repeat.Source. Pages look at the status to see whether there is anything new.
 func (s *sharing) Most(r *http.Request) time.Duration {
-	if r.Method != http.MethodGet {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return 0
 	}
 	switch _, pattern := s.mux.Handler(r); {

@@ -20,12 +20,17 @@ import (
 // asPage asks as a page of the dashboard does.
 func (c client) asPage(path, tag string) (*http.Response, string) {
 	c.t.Helper()
-	r, err := http.NewRequest(http.MethodGet, c.url+"/api/v1/experiments"+path, nil)
+	return c.unless(http.MethodGet, path, tag, "max-age=5")
+}
+
+// unless asks for what has another tag.
+func (c client) unless(method, path, tag, cache string) (*http.Response, string) {
+	c.t.Helper()
+	r, err := http.NewRequest(method, c.url+"/api/v1/experiments"+path, nil)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	r.Header = http.Header{"Authorization": {"Bearer " + c.token}, "Cache-Control": {"max-age=5"},
-		"If-None-Match": {tag}}
+	r.Header = http.Header{"Authorization": {"Bearer " + c.token}, "Cache-Control": {cache}, "If-None-Match": {tag}}
 	a, err := http.DefaultClient.Do(r)
 	if err != nil {
 		c.t.Fatal(err)
@@ -38,12 +43,15 @@ func (c client) asPage(path, tag string) (*http.Response, string) {
 	return a, string(text)
 }
 
+// jsonParts are paths of answers in JSON.
+var jsonParts = []string{"", "/digits", "/digits/trials", "/digits/trials/1", "/digits/curves", "/digits/history",
+	"/digits/importance", "/digits/points", "/digits/journal"}
+
 // What a page has already is not sent again, whatever part of the dashboard it is; a text
 // that grows is not shared.
 func TestPagesShare(t *testing.T) {
 	c := serving(t, recorded(t))
-	for _, path := range []string{"", "/digits", "/digits/trials", "/digits/trials/1", "/digits/curves",
-		"/digits/history", "/digits/importance", "/digits/points", "/digits/journal"} {
+	for _, path := range jsonParts {
 		first, text := c.asPage(path, "")
 		tag := first.Header.Get("ETag")
 		if first.StatusCode != http.StatusOK || text == "" || tag == "" {
@@ -56,6 +64,26 @@ func TestPagesShare(t *testing.T) {
 	}
 	if a, _ := c.asPage("/digits/file", ""); a.Header.Get("ETag") != "" {
 		t.Error("the answer to a stream is shared")
+	}
+}
+
+// What a program has already is not sent again, and HEAD has the tag of GET.
+func TestProgramsAreNotSentWhatTheyHave(t *testing.T) {
+	c := serving(t, recorded(t))
+	for _, path := range append(slices.Clone(jsonParts), "/digits/best", "/digits/space", "/digits/plugins",
+		"/digits/decisions") {
+		first, text := c.send(http.MethodGet, path, "")
+		head, none := c.send(http.MethodHead, path, "")
+		tag := first.Header.Get("ETag")
+		if text == "" || tag == "" || head.Header.Get("ETag") != tag || none != "" {
+			t.Errorf("%q: the tags are %q and, for HEAD, %q", path, tag, head.Header.Get("ETag"))
+			continue
+		}
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			if a, more := c.unless(method, path, tag, ""); a.StatusCode != http.StatusNotModified || more != "" {
+				t.Errorf("%s %q, again: %s %.100s", method, path, a.Status, more)
+			}
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ func JSON(next http.Handler) http.Handler {
 			problem.New(http.StatusBadRequest, "the body cannot be read: "+err.Error()).Write(w)
 			return
 		}
+		body = bytes.TrimPrefix(body, []byte("\ufeff")) // some programs write a byte order mark before a text
 		if p := examine(r.Header, body); p != nil {
 			p.Write(w)
 			return
@@ -32,7 +33,7 @@ func JSON(next http.Handler) http.Handler {
 		if len(body) > 0 {
 			r.Header.Set("Content-Type", "application/json") // huma takes no other spelling
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		next.ServeHTTP(w, r)
 	})
 }

@@ -36,6 +36,9 @@ const NextHeader = "Tunehost-Next"
 // processor, unless the reader wants a newer one. It also counts to how many readers the one before was passed on. Such
 // an answer has the header Age, so that the reader knows that it may ask again for what came since.
 // Other readers get an answer that was made before only as long as nothing has changed that it depends on.
+//
+// Every answer that is no problem has an ETag, which follows from its body: a reader of any kind is not sent what it
+// has.
 type Answers struct {
 	Source
 	next http.Handler
@@ -58,7 +61,7 @@ type Source interface {
 type answer struct {
 	made chan struct{} // closed when the rest is there
 	body []byte
-	// header is what the next handler has set; nil: it is an answer to be made again.
+	// header is what the next handler has set; nil: the answer is a problem, or is not there.
 	header  http.Header
 	tag     string
 	version string
@@ -102,12 +105,8 @@ func (a *Answers) answer(w http.ResponseWriter, r *http.Request, key string, mos
 		x.write(w, r)
 		return true
 	}
-	if most == 0 && version == "" {
-		a.next.ServeHTTP(w, r)
-		return true
-	}
 	x := &answer{made: make(chan struct{}), version: version, over: over, began: a.now()}
-	if !a.begin(key, x, old) && most > 0 {
+	if forOthers := most > 0 || version != ""; forOthers && !a.begin(key, x, old) && most > 0 {
 		return false
 	}
 	a.make(key, x, w, r)
@@ -151,7 +150,7 @@ func (a *Answers) passes(x *answer, r *http.Request, most time.Duration) bool {
 	case <-r.Context().Done():
 		return false
 	}
-	return x.header != nil && a.rest(x, most) >= 0 && (x.over == nil || !x.over())
+	return x.lasts() && a.rest(x, most) >= 0 && (x.over == nil || !x.over())
 }
 
 // rest is how long an answer is still passed on.
@@ -173,7 +172,7 @@ func (a *Answers) same(key, version string) *answer {
 	default:
 		return nil
 	}
-	if x.header == nil || x.version != version || a.now().Sub(x.began) > unchanged {
+	if !x.lasts() || x.version != version || a.now().Sub(x.began) > unchanged {
 		return nil
 	}
 	return x
@@ -200,7 +199,7 @@ func (a *Answers) make(key string, x *answer, w http.ResponseWriter, r *http.Req
 	_, _ = w.Write(out.body.Bytes()) // the reader may be gone
 }
 
-// fill has the next handler make an answer, which has a header then if it can be passed on.
+// fill has the next handler make an answer, which has a header then if it is no problem.
 func (a *Answers) fill(key string, x *answer, r *http.Request) *inMemory {
 	out := &inMemory{header: http.Header{}, status: http.StatusOK}
 	defer func() {
@@ -209,7 +208,7 @@ func (a *Answers) fill(key string, x *answer, r *http.Request) *inMemory {
 	}()
 	a.next.ServeHTTP(out, r)
 	x.took += a.now().Sub(x.began)
-	if out.status == http.StatusOK && out.body.Len() <= largest {
+	if out.status == http.StatusOK {
 		x.body, x.header = out.body.Bytes(), out.header
 		sum := sha256.Sum256(x.body)
 		x.tag = `"` + hex.EncodeToString(sum[:12]) + `"`
@@ -221,7 +220,7 @@ func (a *Answers) fill(key string, x *answer, r *http.Request) *inMemory {
 func (a *Answers) keep(key string, x *answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if x.header == nil {
+	if !x.lasts() {
 		if a.known[key] == x {
 			delete(a.known, key)
 		}
@@ -246,6 +245,9 @@ func (a *Answers) keep(key string, x *answer) {
 	}
 }
 
+// lasts reports whether an answer that was made can be passed on: neither a problem nor a very large one.
+func (x *answer) lasts() bool { return x.header != nil && len(x.body) <= largest }
+
 // size is about how many bytes an answer takes; 0: it is being made.
 func (x *answer) size() int {
 	select {
@@ -263,13 +265,34 @@ func (x *answer) write(w http.ResponseWriter, r *http.Request) {
 		w.Header()[name] = list
 	}
 	w.Header().Set("ETag", x.tag)
-	if r.Header.Get("If-None-Match") == x.tag {
+	if has(r.Header.Values("If-None-Match"), x.tag) {
 		w.Header().Del("Content-Type")
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(x.body)))
 	_, _ = w.Write(x.body) // the reader may be gone
+}
+
+// has reports whether a reader has what has a tag, by the weak comparison of RFC 9110: a proxy that compresses answers
+// makes their tags weak. "*" stands for any answer.
+func has(conditions []string, tag string) bool {
+	rest := strings.Join(conditions, ",")
+	for {
+		rest = strings.TrimLeft(rest, ", \t")
+		if strings.HasPrefix(rest, "*") {
+			return true
+		}
+		text, ok := strings.CutPrefix(strings.TrimPrefix(rest, "W/"), `"`)
+		end := strings.IndexByte(text, '"')
+		if !ok || end < 0 {
+			return false
+		}
+		if text[:end] == strings.Trim(tag, `"`) {
+			return true
+		}
+		rest = text[end+1:]
+	}
 }
 
 // inMemory is an answer that is not sent yet.

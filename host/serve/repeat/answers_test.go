@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,8 @@ type timed struct {
 	status  int
 	version string
 	over    bool
+	// same says that each answer is as the first one.
+	same bool
 	// begun and go on, if they are there, hold an answer up.
 	begun, goOn chan struct{}
 	// looks, if it is there, is called with each look for the version.
@@ -29,6 +32,9 @@ func (c *timed) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	c.mu.Lock()
 	c.asked++
 	n := c.asked
+	if c.same {
+		n = 1
+	}
 	c.at = c.at.Add(c.took)
 	c.mu.Unlock()
 	if c.begun != nil {
@@ -214,17 +220,46 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// A page that has an answer already is not sent it again.
+// A reader that has an answer already is not sent it again, whether it accepts older answers or not.
 func TestNotModified(t *testing.T) {
-	c := &timed{status: http.StatusOK, took: time.Second}
-	a := Share(c, c, c.now)
-	tag := asPage(a).Header().Get("ETag")
-	w := readBy(a, "Cache-Control", "max-age=5", "If-None-Match", tag)
-	if w.Code != http.StatusNotModified || w.Body.Len() > 0 || tag == "" {
-		t.Errorf("%d with %q, for the tag %q", w.Code, w.Body, tag)
+	for _, cache := range []string{"max-age=5", ""} {
+		c := &timed{status: http.StatusOK, took: time.Second, same: true}
+		a := Share(c, c, c.now)
+		tag := readBy(a, "Cache-Control", cache).Header().Get("ETag")
+		for condition, has := range map[string]bool{tag: true, "W/" + tag: true, "*": true, `"x", ` + tag: true,
+			`W/"x",,W/` + tag + `, "y"`: true, `"a, b" ,` + tag: true, `"other"`: false, `W/"other", "x"`: false,
+			"": false, `"`: false, strings.Trim(tag, `"`): false, `"` + tag: false, `"*"`: false, "w/" + tag: false} {
+			w := readBy(a, "Cache-Control", cache, "If-None-Match", condition)
+			if (w.Code == http.StatusNotModified) != has || (w.Body.Len() == 0) != has ||
+				w.Header().Get("ETag") != tag {
+				t.Errorf("Cache-Control %q, If-None-Match %s: %d with %q, %v", cache, condition, w.Code, w.Body,
+					w.Header())
+			}
+		}
+		r := httptest.NewRequest(http.MethodGet, "/x?a=1", nil)
+		r.Header = http.Header{"Cache-Control": {cache}, "If-None-Match": {`"x"`, tag}}
+		w := httptest.NewRecorder()
+		if a.ServeHTTP(w, r); w.Code != http.StatusNotModified || tag == "" {
+			t.Errorf("Cache-Control %q, two headers: %d", cache, w.Code)
+		}
 	}
-	if w := readBy(a, "Cache-Control", "max-age=5", "If-None-Match", `"other"`); w.Code != http.StatusOK {
-		t.Errorf("%d for another tag", w.Code)
+}
+
+// A very large answer has a tag, too, and is kept for nobody.
+func TestLargeAnswers(t *testing.T) {
+	large := make([]byte, largest+1)
+	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(large) })
+	c := &timed{version: "a"}
+	a := Share(next, c, c.now)
+	for _, cache := range []string{"max-age=5", ""} {
+		w := readBy(a, "Cache-Control", cache)
+		tag := w.Header().Get("ETag")
+		if tag == "" || w.Body.Len() != len(large) || len(a.known) > 0 {
+			t.Errorf("Cache-Control %q: %d bytes with the tag %q, and %d kept", cache, w.Body.Len(), tag, len(a.known))
+		}
+		if w := readBy(a, "Cache-Control", cache, "If-None-Match", tag); w.Code != http.StatusNotModified {
+			t.Errorf("Cache-Control %q, again: %d", cache, w.Code)
+		}
 	}
 }
 

@@ -59,8 +59,11 @@ func (t Tellers) Text(name string, v any) string {
 	return Brief(v)
 }
 
-// exact writes a value as JSON.
+// exact writes a value as JSON, a real as one.
 func exact(v any) string {
+	if f, ok := v.(float64); ok {
+		return config.FormatReal(f)
+	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		return Brief(v)

@@ -113,3 +113,67 @@ trials: 1
 	}
 	p.clean()
 }
+
+// What the page offers to copy has reals as reals, in groups and lists, too, and no character that nobody sees.
+func TestFormsOfTheBest(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", `version: 1
+name: forms
+objective: {metric: score, mode: max}
+trainable: {command: [sh, -c, 'echo "{\"score\": 1}"']}
+space:
+  f: {choice: [1.0, 2.0]}
+  g: {n: {choice: [1]}, r: {choice: [-3.0]}}
+  list: {choice: [[1, 2.0, true, null]]}
+  model: {choice: [tree, "ü\u2028x"]}
+  tag: {choice: ["a\U000E0041: 1e5, true"]}
+  tiny: {choice: [1.0e-7]}
+points: [{f: 1.0, model: "ü\u2028x"}]
+trials: 1
+`)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/forms")
+	for _, x := range []struct{ form, want string }{
+		{"JSON", `{
+  "f": 1.0,
+  "g": {
+    "n": 1,
+    "r": -3.0
+  },
+  "list": [
+    1,
+    2.0,
+    true,
+    null
+  ],
+  "model": "ü\u2028x",
+  "tag": "a\udb40\udc41: 1e5, true",
+  "tiny": 1e-7
+}`},
+		{"YAML", `f: 1.0
+g: {"n":1,"r":-3.0}
+list: [1,2.0,true,null]
+model: "ü\u2028x"
+tag: "a\U000e0041: 1e5, true"
+tiny: 1.0e-7`},
+		{"Python", `{"f": 1.0, "g": {"n": 1, "r": -3.0}, "list": [1, 2.0, True, None], "model": "ü\u2028x", ` +
+			`"tag": "a\U000e0041: 1e5, true", "tiny": 1e-7}`},
+		{"command line", `--f=1.0 --g.n=1 --g.r=-3.0 '--list=[1,2.0,true,null]' $'--model=ü\342\200\250x' ` +
+			`$'--tag=a\363\240\201\201: 1e5, true' --tiny=1e-7`},
+	} {
+		p.press("#best", x.form)
+		if got := p.text("#best pre"); got != x.want {
+			t.Errorf("%s: %s\nwant %s", x.form, got, x.want)
+		}
+	}
+	p.view("#/x/forms/trials")
+	p.shows("main [role=row] + [role=row], .rows .tr", `"ü\u2028x"`)
+	p.view("#/x/forms/trials/0")
+	p.await(`/^f1[.]0$/m.test([...document.querySelectorAll("#parameters tr")].map((r) => r.textContent).join("\n"))`)
+	p.shows("#parameters", `"ü\u2028x"`)
+	p.clean()
+}

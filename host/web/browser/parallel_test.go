@@ -65,3 +65,29 @@ trials: 3
 	}
 	p.clean()
 }
+
+// The axis of a metric is logarithmic where those of other views are, until somebody wants another one.
+func TestAxesOfWideMetrics(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", `version: 1
+name: wide
+objective: {metric: loss, mode: min}
+trainable: {command: [sh, -c, 'echo "{\"loss\": 1e$TUNEHOST_PARAM_N, \"size\": $TUNEHOST_PARAM_N}"']}
+space: {n: {grid: [-8, -2, 3, 7]}}
+trials: 4
+`)
+	if out, err := command(t, dir, "run", "x.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := start(t, dir, "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/")
+	p.run("watch canvases", chromedp.Evaluate(watchTitles, nil))
+	p.view("#/x/wide/parallel?axes=n,loss,size")
+	const titles = `document.querySelector("#parallel canvas")?.titles?.map((a) => a.text).join()`
+	p.await(titles + ` === "n,loss (log),size"`)
+	p.await(`document.querySelector("[aria-label='log axis of loss']").getAttribute("aria-pressed") === "true"`)
+	p.press("#parallel .axes", "log") // that of loss: n has choices
+	p.await(titles + ` === "n,loss,size"`)
+	p.clean()
+}

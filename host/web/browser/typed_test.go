@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -46,6 +47,39 @@ func TestTrialsAreAddedAsTyped(t *testing.T) {
 		p.shows(".steering .said", fmt.Sprintf("added trial %d", i+1))
 		p.await("!document.querySelector('dialog')")
 		p.hasParams(dir, i+1, x.want)
+	}
+	p.clean()
+}
+
+// Of two choices that are equal, 1 and 1.0, a trial has the one that was chosen, as the form and the file tell them.
+func TestEqualChoices(t *testing.T) {
+	p := window(t)
+	dir := t.TempDir()
+	write(t, dir, "x.yaml", `version: 1
+name: typed
+objective: {metric: a, mode: max}
+trainable: {command: [sleep, "600"]}
+space: {k: {choice: [1, 1.0]}}
+points: [{k: 1.0}]
+trials: 1
+concurrency: 1
+`)
+	run := start(t, dir, "run", "x.yaml", "--serve=127.0.0.1:0")
+	p.open(run.url() + "#/x/typed/overview")
+	for i, choice := range []string{"1", "1.0"} {
+		p.press(".steering", "Add a trial")
+		p.await(`[...document.querySelectorAll("dialog option")].map((o) => o.textContent).join() ===
+			"(sampled),1,1.0"`)
+		p.chooses("k", choice)
+		p.press("dialog", "Add")
+		p.shows(".steering .said", fmt.Sprintf("added trial %d", i+1))
+		p.await("!document.querySelector('dialog')")
+	}
+	list := answers[struct{ Params json.RawMessage }](t, dir, "trials", "results/typed")
+	for i, want := range []string{`{"k":1.0}`, `{"k":1}`, `{"k":1.0}`} {
+		if got := string(list[i].Params); got != want {
+			t.Errorf("trial %d has %s, want %s", i, got, want)
+		}
 	}
 	p.clean()
 }

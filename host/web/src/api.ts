@@ -1,5 +1,6 @@
 // The models of the API. openapi.d.ts is generated of docs/openapi.json by `make web` and is not committed: a field
 // that the API does not have is an error of the type checker.
+import { copyMember } from "./exact";
 import { named } from "./named";
 import type { components } from "./openapi";
 
@@ -87,13 +88,21 @@ export function param(params: Params, name: string): unknown {
 
 const isGroup = (v: unknown): v is Params => typeof v === "object" && v !== null && !Array.isArray(v);
 
+function join(to: Params, from: Params): void {
+  for (const name of Object.keys(from)) copyMember(from, name, to, name);
+}
+
 // flat are all parameters by such names. A value that is an object counts as a group, unless the space has a parameter of
 // that name: then it is a choice.
-export function flat(params: Params, space?: Space, prefix = ""): Params {
+export function flat(params: Params, space?: Pick<Space, "parameters">, prefix = ""): Params {
   const group = (name: string, v: unknown): v is Params => isGroup(v) && Object.keys(v).length > 0
     && !space?.parameters.some((p) => p.name === name);
-  return named(Object.entries(params).flatMap(([k, v]): [string, unknown][] =>
-    (group(prefix + k, v) ? Object.entries(flat(v, space, `${prefix}${k}/`)) : [[prefix + k, v]])));
+  const all: Params = named();
+  for (const [k, v] of Object.entries(params)) {
+    if (!group(prefix + k, v)) copyMember(params, k, all, prefix + k);
+    else join(all, flat(v, space, `${prefix}${k}/`));
+  }
+  return all;
 }
 
 // toNumber returns NaN for what is no finite number.

@@ -1,5 +1,6 @@
 // Numbers and times as the command line writes them.
 import type { Numeric } from "./api";
+import { jsonOf } from "./exact";
 
 // number has at most five digits, as `tunehost status` writes a metric; the exact value is in the title of a cell.
 export function number(v: Numeric | null | undefined, digits = 5): string {
@@ -39,16 +40,17 @@ export function value(v: unknown): string {
   return v === undefined ? "–" : JSON.stringify(v);
 }
 
-// unseen is a text of which a page shows less than there is: blanks at its ends, several in a row, and ends of lines.
-const unseen = /^$|^\s|\s$|\s\s|[^\S ]/;
+// unseen is a text of which a page shows less than there is: blanks at its ends, several in a row, and characters that are
+// not seen.
+const unseen = /^$|^\s|\s$|\s\s|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
 
 // choiceTexts write choices such that different ones look different, as `tunehost plot` does: a text has quotes if it is
 // empty, has blanks that nobody sees or looks as another choice, and a number all its digits if it looks as another one.
 // taken are texts that mean something else there.
 export function choiceTexts(list: readonly unknown[], look: (v: unknown) => string = value, taken: readonly string[] = []): string[] {
-  const looks = list.map(look);
-  return list.map((v, i) => (typeof v === "string" && unseen.test(v) || taken.includes(looks[i]!) || looks.some((text, k) => text === looks[i] && JSON.stringify(list[k]) !== JSON.stringify(v))
-    ? JSON.stringify(v) : looks[i]!));
+  const looks = list.map(look), all = list.map((_, i) => jsonOf(list, String(i)));
+  return list.map((v, i) => (typeof v === "string" && unseen.test(v) || taken.includes(looks[i]!) || looks.some((text, k) => text === looks[i] && all[k] !== all[i])
+    ? all[i]! : looks[i]!));
 }
 
 // teller writes values of a parameter, of which different choices look different.
@@ -74,10 +76,10 @@ export const exact = (v: unknown): string => (typeof v === "string" ? v : JSON.s
 
 // word is a word for a shell.
 export const word = (s: string): string => (/^(?!=)[\w@%+=:,./-]+$/.test(s) ? s
-  : acts.test(s) ? `$'${s.replace(/['\\]/g, "\\$&").replace(new RegExp(acts, "gu"), octal)}'` : `'${s.replaceAll("'", `'\\''`)}'`);
+  : unprinted.test(s) ? `$'${s.replace(/['\\]/g, "\\$&").replace(new RegExp(unprinted, "gu"), octal)}'` : `'${s.replaceAll("'", `'\\''`)}'`);
 
-// acts are the characters that a terminal would act upon, where a line is pasted, instead of showing them.
-const acts = /[\p{Cc}\p{Bidi_C}]/u;
+// unprinted are the characters that a terminal would act upon, where a line is pasted, or shows as nothing or a space.
+const unprinted = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
 
 const octal = (c: string): string =>
   [...new TextEncoder().encode(c)].map((b) => "\\" + b.toString(8).padStart(3, "0")).join("");

@@ -1,6 +1,6 @@
 // The one way to the data. Pages know Source; Live reads a server, Embedded (embedded.ts) a report that has the data inside.
 import { newKey, Problem } from "./api";
-import { parse } from "./exact";
+import { json, parse } from "./exact";
 import { shown } from "./key";
 import type { Curves, Decisions, Detail, Done, History, Importance, Item, Journal, Params, Plugin, Points, Ranked, Resources, Result, Space, Status,
   Stretch, Timeline, TrialPage, TrialQuery } from "./api";
@@ -103,7 +103,7 @@ export class Live extends Paths implements Source {
 
   private readonly all: Steer = {
     losses: async (x) => (await this.get<{ text: string }>(at(x, "/losses"))).text,
-    send: (method, x, rest, body) => this.fetch<Done>(at(x, rest), { method, body: JSON.stringify(body ?? {}),
+    send: (method, x, rest, body) => this.fetch<Done>(at(x, rest), { method, body: json(body ?? {}),
       headers: { "Content-Type": "application/json", "Idempotency-Key": newKey() } }),
   };
 

@@ -2,8 +2,8 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Detail, Done, Parameter, Params, Status, Trial } from "./api";
-import { param, Problem } from "./api";
-import { parse } from "./exact";
+import { flat, param, Problem } from "./api";
+import { jsonOf, member, parse, value } from "./exact";
 import { useRoute } from "./route";
 import { useSource } from "./context";
 import { choiceTexts, count, exact, plural, stateWord, word } from "./format";
@@ -326,7 +326,7 @@ function Point(p: PointProps): JSX.Element {
   const submit = async (e: Event): Promise<void> => {
     e.preventDefault();
     say("");
-    const base = p.all && p.from ? given(p.from, (first.data ?? []).map((q) => q.name)) : [];
+    const base = p.all && p.from ? given(p.from, first.data ?? []) : [];
     const now = new FormData(e.currentTarget as HTMLFormElement);
     if (await p.actions.send({ path: p.path, body: { params: named([...base, ...typed(now, first.data ?? [], p.from)]) } })) p.onClose();
     else say("It was not added:");
@@ -366,10 +366,10 @@ function Field({ of: q, text, empty, on }: FieldProps): JSX.Element {
 // OneOf has the choices of a parameter as JSON, which tells 1 from "1"; one that a trial has is also there if it is none
 // of them.
 function OneOf({ of: q, choices, text, empty, on }: FieldProps & { choices: unknown[] }): JSX.Element {
-  const known = choices.map((c) => JSON.stringify(c));
+  const known = choices.map((_, i) => jsonOf(choices, String(i)));
   const all = [...known, ...(text === "" || known.includes(text) ? [] : [text])];
   const none = `(${empty})`;
-  const texts = choiceTexts(all.map(parse), exact, [none]);
+  const texts = choiceTexts(parse(`[${all.join()}]`) as unknown[], exact, [none]);
   return <select name={control(q)} value={text} onChange={(e) => on(e.currentTarget.value)}><option value="">{none}</option>
     {all.map((c, i) => <option key={c} value={c}>{texts[i]}</option>)}</select>;
 }
@@ -383,12 +383,13 @@ function range(q: Parameter): string {
 // shown is a parameter in its field; one that the trial does not have is empty. Choices are JSON, which tells 1 from "1".
 function shown(from: Params, q: Parameter): string {
   const v = param(from, q.name);
-  return v === undefined ? "" : q.choices ? JSON.stringify(v) : exact(v);
+  return v === undefined ? "" : q.choices ? jsonOf(flat(from, { parameters: [q] }), q.name) : exact(v);
 }
 
 // given are the parameters that a trial has, by their names.
-function given(from: Params, names: string[]): [string, unknown][] {
-  return names.map((n): [string, unknown] => [n, param(from, n)]).filter(([, v]) => v !== undefined);
+function given(from: Params, list: Parameter[]): [string, unknown][] {
+  const all = flat(from, { parameters: list });
+  return list.map((q): [string, unknown] => [q.name, member(all, q.name)]).filter(([, v]) => v !== undefined);
 }
 
 // typed are the parameters whose fields say something else than they did at first. They are taken from the form itself:
@@ -396,7 +397,7 @@ function given(from: Params, names: string[]): [string, unknown][] {
 function typed(form: FormData, list: Parameter[], from?: Params): [string, unknown][] {
   return list.flatMap((q): [string, unknown][] => {
     const text = String(form.get(control(q)) ?? "");
-    return text.trim() !== "" && text !== (from ? shown(from, q) : "") ? [[q.name, read(text)]] : [];
+    return text.trim() !== "" && text !== (from ? shown(from, q) : "") ? [[q.name, q.choices ? value(text) : read(text)]] : [];
   });
 }
 

@@ -6,6 +6,14 @@ import type { VNode } from "preact";
 // Tabs and ends of lines are shown as themselves.
 const hidden = /(?![\t\n\r])[\p{Cc}\p{Bidi_Control}]/gu;
 
+// unprinted are characters of which a page shows nothing, or a blank as of a space; the command line escapes the same ones.
+// An end of a line is none where a text has several.
+const unprinted = /[^\p{L}\p{M}\p{N}\p{P}\p{S} \n]/gu;
+
+// escaped escapes such characters in JSON.
+export const escaped = (text: string): string =>
+  text.replace(unprinted, (c) => c.split("").map((unit) => "\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0")).join(""));
+
 // visible escapes control characters and those that change the direction of text.
 export const visible = (text: string): string =>
   text.replace(hidden, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));

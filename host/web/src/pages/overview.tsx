@@ -5,7 +5,8 @@ import type { History as HistoryOf, Params, Ranked, Status } from "../api";
 import { flat, leaderOf, repeats, toNumber } from "../api";
 import type { PageProps } from "../context";
 import { useSource } from "../context";
-import { clock, count, exact, number, plural, roughly, seconds, states, time, unitOf, word } from "../format";
+import { json, jsonOf } from "../exact";
+import { clock, count, number, plural, roughly, seconds, states, time, unitOf, word } from "../format";
 import type { Watched } from "../live";
 import { useData } from "../live";
 import { ended, Outcome, terminated, whole } from "../outcome";
@@ -151,35 +152,40 @@ export function Best({ best, front, none, x, over }: { best: Ranked | null; fron
   const repeat = repeats(useSpace(x).data);
   if (!best && front) return <FrontCard x={x} n={front} over={over} />;
   if (!best) return <Card title="Best">{none ? `There is no best trial: ${none}.` : `No trial has reported a value of the objective${over ? "" : " yet"}.`}</Card>;
-  const names = Object.keys(best.params);
   const means = best.mean_of !== undefined;
   return <Card title="Best" id="best" aside={<Choice label="form" of={forms} chosen={form} on={choose} />}>
     <p>{number(best.value)}{means ? <>, <MeanOf x={x} of={best} /></> : <> by <a href={href(["x", x, "trials", best.number])}>trial {best.number} ({best.trial})</a></>}, after{" "}
       {plural(best.iteration, "iteration")}{means ? " each" : best.time_total_s ? `, ${seconds(best.time_total_s)}` : ""}{best.state === "ERROR" ? "; it has failed later" : ""}</p>
     <Counted repeat={repeat} />
-    <Code text={written(best.params, names, form)} label="the best parameters" /></Card>;
+    <Code text={written(best.params, form)} label="the best parameters" /></Card>;
 }
 
 // written are parameters in the language of a form; JSON is YAML, too. A command line is what {flags} of a command are: also
 // a choice that is a map has its members there.
-export function written(params: Params, names: string[], form: Form): string {
+export function written(params: Params, form: Form): string {
   switch (form) {
-    case "json": return JSON.stringify(params, null, 2);
-    case "yaml": return names.map((n) => `${yamlKey(n)}: ${JSON.stringify(params[n])}`).join("\n");
-    case "shell": return Object.entries(flat(params)).sort(([a], [b]) => (a < b ? -1 : 1)).map(([n, v]) => word(`--${n.replaceAll("/", ".")}=${exact(v)}`)).join(" ");
-    case "python": return `{${names.map((n) => `${JSON.stringify(n)}: ${python(params[n])}`).join(", ")}}`;
+    case "json": return json(params, 2);
+    case "yaml": return Object.keys(params).map((n) => `${yamlKey(n)}: ${yaml(jsonOf(params, n))}`).join("\n");
+    case "shell": return flags(flat(params));
+    case "python": return python(json(params));
   }
 }
 
-const yamlKey = (n: string): string => (/^[A-Za-z_][\w.-]*$/.test(n) ? n : JSON.stringify(n));
+const flags = (all: Params): string => Object.keys(all).sort((a, b) => (a < b ? -1 : 1))
+  .map((n) => word(`--${n.replaceAll("/", ".")}=${typeof all[n] === "string" ? all[n] : jsonOf(all, n)}`)).join(" ");
 
-function python(v: unknown): string {
-  if (v === null) return "None";
-  if (typeof v === "boolean") return v ? "True" : "False";
-  if (Array.isArray(v)) return `[${v.map(python).join(", ")}]`;
-  if (typeof v === "object") return `{${Object.entries(v).map(([k, w]) => `${JSON.stringify(k)}: ${python(w)}`).join(", ")}}`;
-  return JSON.stringify(v);
-}
+const yamlKey = (n: string): string => (/^[A-Za-z_][\w.-]*$/.test(n) ? n : yaml(json(n)));
+
+// yaml is JSON that readers of YAML 1.1 understand, too: to them 1e-7 is a text, and 1.0e-7 a number.
+const yaml = (text: string): string => text.replace(/"(?:[^"\\]|\\.)*"|(?<![\d.])\d+(?=e)/g, (t) => (t.startsWith('"') ? paired(t) : `${t}.0`));
+
+const words: Record<string, string> = { true: "True", false: "False", null: "None", ",": ", ", ":": ": " };
+
+const python = (text: string): string => text.replace(/"(?:[^"\\]|\\.)*"|true|false|null|[,:]/g, (t) => words[t] ?? paired(t));
+
+// paired writes the two escapes of one character as one: to other languages than JSON they are two characters.
+const paired = (text: string): string => text.replace(/\\u(d[89ab]..)\\u(d[c-f]..)/g, (_, high: string, low: string) =>
+  `\\U${String.fromCharCode(parseInt(high, 16), parseInt(low, 16)).codePointAt(0)!.toString(16).padStart(8, "0")}`);
 
 type By = "time" | "trials";
 

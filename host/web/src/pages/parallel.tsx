@@ -7,6 +7,7 @@ import type { PageProps } from "../context";
 import { useSource } from "../context";
 import { parse } from "../exact";
 import { choiceTexts, count, plural } from "../format";
+import { wide } from "../plot/axes";
 import type { Dimension, Ranges } from "../plot/parallel";
 import { countChosen, Parallel } from "../plot/parallel";
 import { changed, named } from "../named";
@@ -33,7 +34,8 @@ function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
   const all = [...t.space.parameters.map((p) => p.name), ...t.space.metrics];
   const first = [...t.space.parameters.map((p) => p.name), metric];
   const shown = (listed(query.get("axes")) ?? first).filter((n) => all.includes(n));
-  const logs = listed(query.get("log")) ?? t.space.parameters.filter((p) => p.log).map((p) => p.name);
+  const usual = useMemo(() => usualLogs(t), [t]);
+  const logs = listed(query.get("log")) ?? usual;
   const marked = query.get("trial");
   const wrong = marked && !t.points.numbers.includes(Number(marked)) ? absent(t, marked) : undefined;
   const strong = marked && !wrong ? Number(marked) : best;
@@ -62,6 +64,10 @@ function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
     <Axes all={all} shown={shown} logs={logs} linear={(n) => linear(t, n)} set={set} ranges={ranges} brush={brush} dimensions={dimensions} setLogs={(l) => setQuery({ log: joined(l) || none })} />
   </Card>;
 }
+
+// usualLogs are the axes that are logarithmic unless somebody has said otherwise, as in `tunehost plot`.
+const usualLogs = (t: Table): string[] => [...t.space.parameters.filter((p) => p.log).map((p) => p.name),
+  ...t.space.metrics.filter((m) => wide(column(t, m)))];
 
 // absent says why a trial has no line.
 function absent(t: Table, marked: string): string {

@@ -5,6 +5,7 @@ import type { Detail, Params, Ranked, Result, Space } from "../api";
 import { flat, runsOf, toNumber } from "../api";
 import { useSource } from "../context";
 import type { PageProps } from "../context";
+import { json, jsonOf } from "../exact";
 import { plain, plural, seconds, stateWord, tellers, time } from "../format";
 import { useAsked, useData, useNow } from "../live";
 import { Lines } from "../plot/lines";
@@ -72,10 +73,11 @@ function Parameters({ t, best: bestParams, space }: { t: Detail; best?: Params; 
   const own = flat(t.params, space), best = bestParams && flat(bestParams, space);
   const names = [...new Set([...Object.keys(own), ...Object.keys(best ?? {})])];
   const told = tellers(space);
-  return <Card title="Parameters" id="parameters" aside={<Copy text={JSON.stringify(t.params)} label="copy as JSON" />}>
+  const shown = (of: Params, n: string): string => (Number.isInteger(of[n]) ? jsonOf(of, n) : told(n, of[n]));
+  return <Card title="Parameters" id="parameters" aside={<Copy text={json(t.params)} label="copy as JSON" />}>
     <table class="figures"><thead><tr><th>name</th><th>value</th>{best ? <th>of the best</th> : null}</tr></thead>
-      <tbody>{names.map((n) => <tr key={n}><th scope="row" class={whole(n)}>{n}</th><td title={JSON.stringify(own[n])} class={whole(told(n, own[n]))}>{told(n, own[n])}</td>
-        {best ? <td title={JSON.stringify(best[n])} class={[JSON.stringify(best[n]) === JSON.stringify(own[n]) ? "quiet" : "", whole(told(n, best[n])) ?? ""].join(" ").trim() || undefined}>{told(n, best[n])}</td> : null}</tr>)}</tbody></table></Card>;
+      <tbody>{names.map((n) => <tr key={n}><th scope="row" class={whole(n)}>{n}</th><td title={jsonOf(own, n)} class={whole(shown(own, n))}>{shown(own, n)}</td>
+        {best ? <td title={jsonOf(best, n)} class={[JSON.stringify(best[n]) === JSON.stringify(own[n]) ? "quiet" : "", whole(shown(best, n)) ?? ""].join(" ").trim() || undefined}>{shown(best, n)}</td> : null}</tr>)}</tbody></table></Card>;
 }
 
 // whole keeps short texts in one line, where a long one beside them takes the room.
