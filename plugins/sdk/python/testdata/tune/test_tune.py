@@ -293,6 +293,50 @@ def test_population_and_hyperband_pause_and_continue():
     assert not band.errors and max(r.metrics["training_iteration"] for r in band) == 9
 
 
+class Draws(Counter):
+    """A trial that goes on with other parameters, once it is among the worst."""
+
+    def step(self):
+        self.total += self.config["lr"]
+        return {"total": self.total, "used": self.config["lr"], "drew": self.config["noise"]}
+
+
+@pytest.mark.parametrize("noise", [0.5, tune.sample_from(lambda spec: random.random())], ids=["constant", "computed"])
+def test_results_have_the_parameters_with_which_they_were_made(noise):
+    """Those of a population change. The files of trials, the record and configs that are not in it agree."""
+    results = fit(
+        Draws,
+        {"lr": tune.uniform(0, 1), "noise": noise},
+        {"stop": {"training_iteration": 6}},
+        metric="total",
+        mode="max",
+        num_samples=4,
+        scheduler=tune.PopulationBasedTraining(
+            time_attr="training_iteration", perturbation_interval=2, synch=True, hyperparam_mutations={"lr": lambda: 5.0}
+        ),
+    )
+    assert not results.errors
+    changed = 0
+    for r in results:
+        frame = r.metrics_dataframe
+        assert frame["config/lr"].tolist() == frame["used"].tolist()
+        assert frame["config/noise"].tolist() == frame["drew"].tolist()
+        assert r.config["lr"] == r.metrics["used"] == r.metrics["config"]["lr"]
+        changed += len(set(frame["used"])) > 1
+    assert changed
+    for frame in (
+        results.get_dataframe(filter_metric="total", filter_mode="min"),
+        tune.ExperimentAnalysis(results.experiment_path).dataframe("total", "min"),
+    ):
+        assert frame["training_iteration"].tolist() == [1] * 4
+        assert frame["config/lr"].tolist() == frame["used"].tolist()
+        assert frame["config/noise"].tolist() == frame["drew"].tolist()
+    for r in results if noise == 0.5 else ():
+        Path(r.path, "result.jsonl").unlink()
+        frame = tune.Result.from_path(r.path).metrics_dataframe
+        assert frame["config/lr"].tolist() == frame["used"].tolist()
+
+
 def test_resources_that_depend_on_the_config():
     def train(config):
         found = tune.get_context().get_trial_resources().required_resources

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import sys
 import threading
 import time
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .. import _integers
-from . import _encode, _heard, _nested, _payload
+from . import _configs, _encode, _heard, _nested, _payload
 from ._names import SHOULD_CHECKPOINT
 from ._serving import EVENTS
 from .callback import Callback
@@ -226,11 +225,8 @@ class Caller:
         return trial
 
     def _config(self, trial: Trial, params: Mapping[str, Any]) -> Dict[str, Any]:
-        kept = Path(trial.path or "", "params.pkl")
-        if kept.exists():
-            found: Dict[str, Any] = pickle.loads(kept.read_bytes())
-            return found
-        return _encode.decode(self._plan, params)
+        kept = _configs.kept(Path(trial.path or ""))
+        return _encode.decode(self._plan, params) if kept is None else kept
 
     def _name(self, trial: Trial) -> None:
         if self._settings.names:

@@ -15,7 +15,7 @@ from typing import Any, Dict, Iterator, List, Optional, Type
 import tunehost
 
 from .. import tune
-from . import _heard, _payload, _skip, session
+from . import _configs, _heard, _payload, _skip, session
 from ._encode import computes, decode
 from ._names import SHOULD_CHECKPOINT
 from .checkpoint import Checkpoint
@@ -53,7 +53,7 @@ class Serving(tunehost.Trainable):
         if self.payload.repeat > 1:
             config[TRIAL_INDEX] = run.trial.number % self.payload.repeat
         if self.keeps:
-            _remember(run.dir, config)
+            _remember(run.dir, config, run.trial.attempt)
         payload = self.payload
         current = session.Session(run, config, payload.stop, payload.name, payload.counts, self.dir, self.asked)
         session.begin(current)
@@ -203,11 +203,11 @@ def _yielded(current: session.Session, results: Iterator[Any]) -> None:
             close()
 
 
-def _remember(dir: Path, config: Dict[str, Any]) -> None:
+def _remember(dir: Path, config: Dict[str, Any], attempt: int) -> None:
     """Keeps a config that cannot be derived from the record, for Result.config."""
     if dir.is_dir():
         try:
-            _payload.replace(dir / "params.pkl", _payload.pickled(config, "the config"))
+            _configs.keep(dir, config, attempt)
         except Exception as e:
             print(f"the config is not kept: {e}", file=sys.stderr)
 
