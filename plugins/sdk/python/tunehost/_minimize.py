@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Union
 
-from . import _grids, _metrics, _places, _traces
+from . import _grids, _metrics, _places, _returned
 from ._reading import Experiment
 
 __all__ = ["Best", "maximize", "minimize"]
@@ -207,11 +207,4 @@ class Returning:
         return number
 
     def _refused(self, value: Any, expected: str) -> BaseException:
-        return _traces.complete(TypeError(f"{_place(self.f)} returned {value!r:.60}: expected {expected}"))
-
-
-def _place(f: Objective) -> str:
-    """The function, and where it is defined."""
-    code = getattr(f, "__code__", None)
-    where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
-    return f"the function {getattr(f, '__name__', type(f).__name__)}{where}"
+        return _returned.refusal(self.f, "returned", value, expected)

@@ -100,13 +100,18 @@ def test_a_mistake_is_one_line(make, says):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("value", [None, "good", "0.5", [1, 2]])
-def test_a_function_that_returns_no_number_is_named(value):
+BEYOND = "a whole number of about 401 digits, which is beyond all floats"
+
+
+@pytest.mark.parametrize("value, shown", [(None, "None"), ("good", "'good'"), ("0.5", "'0.5'"), ([1, 2], "[1, 2]"),
+                                          (10**400, BEYOND), (-(10**5000), BEYOND.replace("401", "5001"))],
+                         ids=["None", "good", "text", "list", "huge", "negative"])
+def test_a_function_that_returns_no_number_is_named(value, shown):
     def f(params):
         return value
 
     line = f.__code__.co_firstlineno
-    says = f"the function f ({__file__}, line {line}) returned {value!r}: expected a number"
+    says = f"the function f ({__file__}, line {line}) returned {shown}: expected a number"
     with pytest.raises(RuntimeError, match=re.escape(says)) as raised:
         tunehost.minimize(f, {}, trials=1, verbose=0)
     assert ".py\"" not in str(raised.value)  # no frames of this package, and there are no others

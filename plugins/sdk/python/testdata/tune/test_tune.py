@@ -8,6 +8,8 @@ import random
 import subprocess
 import sys
 import traceback
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -134,6 +136,52 @@ def test_values_that_a_function_returns_or_yields():
     assert fit(lambda config: 3.0)[0].metrics["_metric"] == 3
     grid = fit(partial(lambda config, add: {"score": add}, add=5))
     assert grid[0].metrics["score"] == 5 and Path(grid.experiment_path).name.startswith("lambda_2")
+
+
+NUMBERS = [0, 2.5, np.float32(0.5), np.float16(0.5), np.int64(3), np.array(2.5), Decimal("0.5"), Fraction(1, 2)]
+
+
+def test_numbers_that_a_function_returns_are_those_that_it_may_report():
+    """Also those of libraries, and after reports."""
+
+    def train(config):
+        tune.report({"_metric": 5})
+        return NUMBERS[config["i"]]
+
+    results = fit(train, {"i": tune.grid_search(list(range(len(NUMBERS))))})
+    assert [[m["_metric"] for m in r.results] for r in results] == [[5, float(n)] for n in NUMBERS]
+
+
+async def later(config):
+    tune.report({"loss": 1})
+
+
+NO_NUMBERS = {
+    "[1, 2]": [1, 2], "'text'": "text", "True": True, "array([4.])": np.array([4.0]),
+    "a whole number of about 401 digits, which is beyond all floats": 10**400,
+}
+
+
+@pytest.mark.parametrize("did", ["returned", "yielded"])
+def test_what_a_function_returns_beside_numbers_is_named(did):
+    """Also after reports: it is lost otherwise."""
+    values = [*NO_NUMBERS.values()]
+
+    def returned(config):
+        tune.report({"loss": 1})
+        return values[config["i"]] if config["i"] < len(values) else later(config)
+
+    def yielded(config):
+        yield {"loss": 1}
+        yield values[config["i"]] if config["i"] < len(values) else later(config)
+
+    train = returned if did == "returned" else yielded
+    place = f"TypeError: the function {did} ({__file__}, line {train.__code__.co_firstlineno}) {did}"
+    expected = "a number, a dict of metrics, or None" if did == "returned" else "a number or a dict of metrics"
+    results = fit(train, {"i": tune.grid_search(list(range(len(values) + 1)))}, metric="loss", mode="min")
+    *says, last = [str(r.error).splitlines()[0] for r in results]
+    assert says == [f"{place} {value}: expected {expected}" for value in NO_NUMBERS]
+    assert last.startswith(f"{place} a coroutine: expected {expected}; nobody awaits an async function: call asyncio.run")
 
 
 def test_failures_name_the_users_line():

@@ -74,6 +74,7 @@ class Result:
         self._trial: Mapping[str, Any] = {"trial": (metrics or {}).get("trial_id", ""), "state": "TERMINATED"}
         self._plan: Optional[_encode.Group] = None
         self._experiment: str = ""
+        self._record = _configs.Record("")
         self._by_attempt: Dict[int, Dict[str, Any]] = {}  # configs
         self.path: str = path or ""  #: the trial's directory
         self.metrics = Metrics(metrics or {})
