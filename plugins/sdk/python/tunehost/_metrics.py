@@ -162,7 +162,7 @@ def number(value: Any) -> Optional[float]:
 
 def scalar(value: Any) -> Optional[float]:
     """A number of any library as a report takes it: an array that has a dimension is none."""
-    if _is_bool(value) or isinstance(value, (str, bytes)) or getattr(value, "ndim", 0):
+    if _is_bool(value) or isinstance(value, (str, bytes)) or getattr(value, "ndim", False):
         return None
     try:
         return float(value)

@@ -120,7 +120,7 @@ def _search(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted) 
     _check(f, space, wanted)
     dir = os.path.join(_places.absolute(wanted.storage or "results"), wanted.name) if wanted.resume and wanted.name else ""
     rounds = _grids.rounds(wanted.trials, space, 100, dir, bool(wanted.constraints), level=4)
-    tuner = _tuner(f, space, mode, wanted, rounds)
+    tuner = _called_here(lambda: _tuner(f, space, mode, wanted, rounds))
     tuner._called("minimize" if mode == "min" else "maximize", _ARGUMENTS)
     if wanted.resume:
         tuner._take_up(space)
@@ -129,6 +129,18 @@ def _search(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted) 
     if best is None:
         raise KeyboardInterrupt(f"interrupted before any trial had a value: {tuner._continues()}")
     return Best(best.config, best.metrics["value"], Experiment(results.experiment_path))
+
+
+def _called_here(make: Callable[[], Any]) -> Any:
+    """What make returns; its errors speak of the argument that minimize has."""
+    from .tune.error import TuneError
+
+    try:
+        return make()
+    except TuneError as e:
+        if "points_to_evaluate" not in str(e):
+            raise
+        raise type(e)(str(e).replace("points_to_evaluate", "points")) from None
 
 
 def _check(f: Any, space: Any, wanted: _Wanted) -> None:

@@ -232,9 +232,10 @@ class Caller:
         if self._settings.names:
             trial.custom_trial_name = str(self._settings.names(trial))
         if self._settings.dirs:
-            link = os.path.join(self._dir, str(self._settings.dirs(trial)))
-            if os.path.dirname(link) != self._dir:
-                raise TuneError(f"trial_dirname_creator returned {os.path.basename(link)!r}: expected a name without /")
+            name = str(self._settings.dirs(trial))
+            if "/" in name:
+                raise TuneError(f"trial_dirname_creator returned {name!r}: expected a name without /")
+            link = os.path.join(self._dir, name)
             if not os.path.lexists(link) and trial.path:
                 os.symlink(os.path.relpath(trial.path, self._dir), link)
 
