@@ -73,8 +73,7 @@ class Result:
         """A result that a user's code makes itself. Those of an experiment are read when they are asked for."""
         self._trial: Mapping[str, Any] = {"trial": (metrics or {}).get("trial_id", ""), "state": "TERMINATED"}
         self._plan: Optional[_encode.Group] = None
-        self._experiment: str = ""
-        self._record = _configs.Record("")
+        self._record: Optional[_configs.Record] = None
         self._by_attempt: Dict[int, Dict[str, Any]] = {}  # configs
         self.path: str = path or ""  #: the trial's directory
         self.metrics = Metrics(metrics or {})
@@ -96,9 +95,7 @@ class Result:
         made = cls.__new__(cls)
         made._trial, made._plan = trial, plan
         made.path = path or trial["dir"]
-        made._experiment = os.path.dirname(os.path.dirname(trial["dir"]))
-        made._record = record or _configs.Record(made._experiment)
-        made._by_attempt = {}
+        made._record, made._by_attempt = record, {}
         return made
 
     @classmethod
@@ -122,6 +119,11 @@ class Result:
     def trial_id(self) -> str:
         """The id of the trial."""
         return str(self._trial["trial"])
+
+    @property
+    def _experiment(self) -> str:
+        """The directory of the experiment; that of the trial may have another name elsewhere."""
+        return os.path.dirname(os.path.dirname(str(self._trial["dir"])))
 
     @cached_property
     def config(self) -> Dict[str, Any]:
@@ -154,7 +156,8 @@ class Result:
             return kept
         if self.results[0]["attempt"] == self.results[-1]["attempt"]:
             return self.config
-        params = self._record.params(self._trial["number"], iteration)
+        record = self._record or _configs.Record(self._experiment)
+        params = record.params(self._trial["number"], iteration)
         return self.config if params is None else self._decoded(params)
 
     @cached_property
