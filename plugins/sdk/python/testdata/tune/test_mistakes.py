@@ -161,8 +161,8 @@ def test_trials_that_begin_again_for_want_of_a_checkpoint_are_told_once(capfd, v
         tune_config=tune.TuneConfig(metric="loss", mode="min", scheduler=tune.HyperBandScheduler(max_t=3)),
         run_config=tune.RunConfig(verbose=verbose),
     ).fit()
-    said = capfd.readouterr().err
-    assert len(re.findall(r"warning: trial \d is paused and has made no checkpoint, so it will start from the begin", said)) == 1
+    told = r"warning: trial \d is paused and has made no checkpoint, so it will start from the beginning"
+    assert len(re.findall(told, capfd.readouterr().err)) == 1
 
 
 def test_run_tells_what_it_does_not_take_when_it_continues(capfd):

@@ -181,7 +181,8 @@ def test_what_a_function_returns_beside_numbers_is_named(did):
     results = fit(train, {"i": tune.grid_search(list(range(len(values) + 1)))}, metric="loss", mode="min")
     *says, last = [str(r.error).splitlines()[0] for r in results]
     assert says == [f"{place} {value}: expected {expected}" for value in NO_NUMBERS]
-    assert last.startswith(f"{place} a coroutine: expected {expected}; nobody awaits an async function: call asyncio.run")
+    hint = "nobody awaits an async function: call asyncio.run in one that is not async"
+    assert last == f"{place} a coroutine: expected {expected}; {hint}"
 
 
 def test_failures_name_the_users_line():
@@ -360,7 +361,10 @@ def test_results_have_the_parameters_with_which_they_were_made(noise):
         mode="max",
         num_samples=4,
         scheduler=tune.PopulationBasedTraining(
-            time_attr="training_iteration", perturbation_interval=2, synch=True, hyperparam_mutations={"lr": lambda: 5.0}
+            time_attr="training_iteration",
+            perturbation_interval=2,
+            synch=True,
+            hyperparam_mutations={"lr": lambda: 5.0},
         ),
     )
     assert not results.errors

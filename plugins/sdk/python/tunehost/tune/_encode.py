@@ -499,7 +499,7 @@ def plain(value: Any) -> bool:
         return math.isfinite(value)
     if type(value) is list:
         return all(plain(v) for v in value)
-    return type(value) is dict and all(type(k) is str and plain(k) for k in value) and all(plain(v) for v in value.values())
+    return type(value) is dict and all(type(k) is str and plain(k) and plain(v) for k, v in value.items())
 
 
 def path_of(plan: Group, name: str) -> Optional[Path]:

@@ -187,7 +187,8 @@ def _finish(current: session.Session, returned: Any, f: Any = None) -> None:
     if inspect.isgenerator(returned):
         _yielded(current, returned, f)
     elif returned is not None:
-        current.report(current.heard(_result(returned, "a number, a dict of metrics, or None", f, "returned")), done=True)
+        metrics = _result(returned, "a number, a dict of metrics, or None", f, "returned")
+        current.report(current.heard(metrics), done=True)
 
 
 def _yielded(current: session.Session, results: Iterator[Any], f: Any) -> None:

@@ -98,7 +98,8 @@ class ResultGrid:
 
     def get_dataframe(self, filter_metric: Optional[str] = None, filter_mode: Optional[str] = None) -> Any:
         """A pandas.DataFrame with a row for each trial: its last result, or its best one by filter_metric; the config
-        with which it was made as columns config/NAME. ValueError: one of the two arguments is given without the other."""
+        with which it was made as columns config/NAME. ValueError: one of the two arguments is given without the
+        other."""
         if (filter_metric is None) != (filter_mode is None) or filter_mode not in (None, "min", "max"):
             raise ValueError('give filter_metric=NAME together with filter_mode="min" or "max"')
         rows = []
