@@ -36,7 +36,7 @@ class Reported:
         """Adds a value under its flattened name."""
         if name in self.metrics or name in self.values:
             raise ValueError(f"metric {name!r} is given twice")
-        found = _number(value)  # an array stays one: the next may be longer
+        found = scalar(value)  # an array stays one: the next may be longer
         if found is None:
             self._add_value(name, _plain(value, 0))
             return
@@ -81,8 +81,19 @@ def _check_name(name: str) -> None:
 
 def _shown(value: Any) -> str:
     """Why a value is no metric."""
-    beyond = isinstance(value, int) and not isinstance(value, bool)
-    return f"{value!r:.60}, which is {'beyond all floats' if beyond else 'not a number'}"
+    return short(value) if _is_whole(value) else f"{short(value)}, which is not a number"
+
+
+def short(value: Any) -> str:
+    """The beginning of a value in an error; an integer has too many digits if it is beyond all floats."""
+    if not _is_whole(value) or scalar(value) is not None:
+        return f"{value!r:.60}"
+    digits = int(value.bit_length() * math.log10(2)) + 1
+    return f"a whole number of about {digits} digits, which is beyond all floats"
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def flatten(metrics: Optional[Metrics], more: Metrics, call: str = "report({'accuracy': 0.9})") -> Reported:
@@ -146,11 +157,12 @@ def single(value: Any) -> Any:
 
 def number(value: Any) -> Optional[float]:
     """Numbers of any library, also in an array that has one alone: those of numpy and torch can be converted to float."""
-    return _number(single(value))
+    return scalar(single(value))
 
 
-def _number(value: Any) -> Optional[float]:
-    if _is_bool(value) or isinstance(value, (str, bytes)):
+def scalar(value: Any) -> Optional[float]:
+    """A number of any library as a report takes it: an array that has a dimension is none."""
+    if _is_bool(value) or isinstance(value, (str, bytes)) or getattr(value, "ndim", False):
         return None
     try:
         return float(value)
@@ -174,7 +186,7 @@ def _plain(value: Any, depth: int) -> Any:
         return value
     if isinstance(value, int):
         return jsonable(math.inf if value > 0 else -math.inf)
-    found = _number(value)
+    found = scalar(value)
     return jsonable(found) if found is not None else _text(value)
 
 

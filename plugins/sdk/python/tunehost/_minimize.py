@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Union
 
-from . import _grids, _metrics, _places, _traces
+from . import _grids, _metrics, _places, _returned
 from ._reading import Experiment
 
 __all__ = ["Best", "maximize", "minimize"]
@@ -120,7 +120,7 @@ def _search(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted) 
     _check(f, space, wanted)
     dir = os.path.join(_places.absolute(wanted.storage or "results"), wanted.name) if wanted.resume and wanted.name else ""
     rounds = _grids.rounds(wanted.trials, space, 100, dir, bool(wanted.constraints), level=4)
-    tuner = _tuner(f, space, mode, wanted, rounds)
+    tuner = _called_here(lambda: _tuner(f, space, mode, wanted, rounds))
     tuner._called("minimize" if mode == "min" else "maximize", _ARGUMENTS)
     if wanted.resume:
         tuner._take_up(space)
@@ -129,6 +129,18 @@ def _search(f: Objective, space: Mapping[str, Any], mode: str, wanted: _Wanted) 
     if best is None:
         raise KeyboardInterrupt(f"interrupted before any trial had a value: {tuner._continues()}")
     return Best(best.config, best.metrics["value"], Experiment(results.experiment_path))
+
+
+def _called_here(make: Callable[[], Any]) -> Any:
+    """What make returns; its errors speak of the argument that minimize has."""
+    from .tune.error import TuneError
+
+    try:
+        return make()
+    except TuneError as e:
+        if "points_to_evaluate" not in str(e):
+            raise
+        raise type(e)(str(e).replace("points_to_evaluate", "points")) from None
 
 
 def _check(f: Any, space: Any, wanted: _Wanted) -> None:
@@ -207,11 +219,4 @@ class Returning:
         return number
 
     def _refused(self, value: Any, expected: str) -> BaseException:
-        return _traces.complete(TypeError(f"{_place(self.f)} returned {value!r:.60}: expected {expected}"))
-
-
-def _place(f: Objective) -> str:
-    """The function, and where it is defined."""
-    code = getattr(f, "__code__", None)
-    where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
-    return f"the function {getattr(f, '__name__', type(f).__name__)}{where}"
+        return _returned.refusal(self.f, "returned", value, expected)

@@ -137,3 +137,31 @@ def test_numpy_and_lists_are_the_same_space(then):
         space = {"l": tune.choice(values)}
         best = tunehost.minimize(lambda p: p["l"], space, trials=trials, name="same", resume=True, verbose=0)
     assert len(best.experiment.trials()) == 2
+
+
+LONE = "\ud800"
+
+
+def test_zeros_and_texts_that_no_file_has_are_values():
+    """The trainable gets 0.0 and -0.0, and lone surrogates; the record has texts of them."""
+    space = {
+        "zero": tune.grid_search([-0.0, 0.0]),
+        "text": tune.grid_search([LONE, "x"]),
+        "constant": LONE,
+        LONE: {LONE: 1},
+        "listed": tune.choice([[-0.0], [0.0]]),
+    }
+
+    def train(config):
+        as_given = config[LONE] == {LONE: 1} and config["constant"] == LONE and config["text"] in (LONE, "x")
+        return {"ok": int(as_given), "sign": sign(config["zero"])}
+
+    def sign(zero):
+        return float(numpy.copysign(1, zero))
+
+    grid = tune.Tuner(train, param_space=space, run_config=tune.RunConfig(verbose=0)).fit()
+    assert not grid.errors and [r.metrics["ok"] for r in grid] == [1] * 4
+    assert all(sign(r.config["zero"]) == r.metrics["sign"] for r in grid)
+    assert sorted((r.metrics["sign"], r.config["text"]) for r in grid) == [(s, t) for s in (-1, 1) for t in ("x", LONE)]
+    params = [t["params"] for t in tunehost.Experiment.open(grid.experiment_path).trials()]
+    assert sorted((sign(p["zero"]), p["text"]) for p in params) == [(s, t) for s in (-1, 1) for t in ("?", "x")]

@@ -87,6 +87,10 @@ def closes_over():
         (lambda: fit(loss, {"x": 1, "deep": {"y": tune.uniform(0, 1), "lock": threading.Lock()}}),
          "param_space cannot be pickled, because of its parameter deep/lock, a lock"),
         (lambda: tunehost.minimize("f", {"x": 1}), "f is 'f': expected a function"),
+        (lambda: tunehost.minimize(loss, {"x": tune.uniform(0, 1)}, trials=1, points=[{"z": 1}]),
+         "^points: 'z' is no parameter of the space; it has x$"),
+        (lambda: fit(loss, {"x": 1}, trial_dirname_creator=lambda trial: "d/../../x"),
+         r"trial_dirname_creator returned 'd/\.\./\.\./x': expected a name without /$"),
         (lambda: tunehost.minimize(loss, {"x": 1}, trials=0), "^trials is 0: expected a whole number from 1 on"),
         (lambda: tunehost.maximize(loss, {"x": 1}, trials=3.0), r"^trials is 3\.0: expected a whole number from 1 on"),
         (lambda: tunehost.minimize(loss, {"x": tune.uniform(0, 1)}, searcher="tpx"), "^searcher: there is no searcher"),
@@ -100,13 +104,18 @@ def test_a_mistake_is_one_line(make, says):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("value", [None, "good", "0.5", [1, 2]])
-def test_a_function_that_returns_no_number_is_named(value):
+BEYOND = "a whole number of about 401 digits, which is beyond all floats"
+
+
+@pytest.mark.parametrize("value, shown", [(None, "None"), ("good", "'good'"), ("0.5", "'0.5'"), ([1, 2], "[1, 2]"),
+                                          (10**400, BEYOND), (-(10**5000), BEYOND.replace("401", "5001"))],
+                         ids=["None", "good", "text", "list", "huge", "negative"])
+def test_a_function_that_returns_no_number_is_named(value, shown):
     def f(params):
         return value
 
     line = f.__code__.co_firstlineno
-    says = f"the function f ({__file__}, line {line}) returned {value!r}: expected a number"
+    says = f"the function f ({__file__}, line {line}) returned {shown}: expected a number"
     with pytest.raises(RuntimeError, match=re.escape(says)) as raised:
         tunehost.minimize(f, {}, trials=1, verbose=0)
     assert ".py\"" not in str(raised.value)  # no frames of this package, and there are no others
@@ -137,6 +146,23 @@ def test_checkpoints_that_nobody_makes_are_told_once(capfd, verbose):
     tune.Tuner(Steps, param_space={"x": 1}, tune_config=tune.TuneConfig(metric="loss", mode="min"), run_config=run).fit()
     said = capfd.readouterr().err
     assert said.count("checkpoint.every has no effect") == said.count("checkpoint.at_end has no effect") == 1
+
+
+def reports_thrice(config):
+    for i in range(3):
+        tune.report({"loss": config["x"] + i})
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_trials_that_begin_again_for_want_of_a_checkpoint_are_told_once(capfd, verbose):
+    tune.Tuner(
+        reports_thrice,
+        param_space={"x": tune.grid_search([1, 2, 3, 4, 5])},
+        tune_config=tune.TuneConfig(metric="loss", mode="min", scheduler=tune.HyperBandScheduler(max_t=3)),
+        run_config=tune.RunConfig(verbose=verbose),
+    ).fit()
+    told = r"warning: trial \d is paused and has made no checkpoint, so it will start from the beginning"
+    assert len(re.findall(told, capfd.readouterr().err)) == 1
 
 
 def test_run_tells_what_it_does_not_take_when_it_continues(capfd):

@@ -84,6 +84,8 @@ def test_directories_have_the_names_that_a_function_gives():
     results = fit(nested, {"x": 3}, {"name": "kept"}, trial_dirname_creator=lambda trial: f"T{trial.number}")
     assert results[0].path == os.path.join(results.experiment_path, "T0")
     assert tune.Result.from_path(results[0].path).metrics["loss"] == -2
+    Path(results[0].path, "result.jsonl").unlink()
+    assert tune.ResultGrid(results.experiment_path)[0].metrics["loss"] == -2  # from the record
 
 
 class Exported(tune.Trainable):

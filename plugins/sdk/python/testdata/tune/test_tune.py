@@ -8,6 +8,8 @@ import random
 import subprocess
 import sys
 import traceback
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -134,6 +136,53 @@ def test_values_that_a_function_returns_or_yields():
     assert fit(lambda config: 3.0)[0].metrics["_metric"] == 3
     grid = fit(partial(lambda config, add: {"score": add}, add=5))
     assert grid[0].metrics["score"] == 5 and Path(grid.experiment_path).name.startswith("lambda_2")
+
+
+NUMBERS = [0, 2.5, np.float32(0.5), np.float16(0.5), np.int64(3), np.array(2.5), Decimal("0.5"), Fraction(1, 2)]
+
+
+def test_numbers_that_a_function_returns_are_those_that_it_may_report():
+    """Also those of libraries, and after reports."""
+
+    def train(config):
+        tune.report({"_metric": 5})
+        return NUMBERS[config["i"]]
+
+    results = fit(train, {"i": tune.grid_search(list(range(len(NUMBERS))))})
+    assert [[m["_metric"] for m in r.results] for r in results] == [[5, float(n)] for n in NUMBERS]
+
+
+async def later(config):
+    tune.report({"loss": 1})
+
+
+NO_NUMBERS = {
+    "[1, 2]": [1, 2], "'text'": "text", "True": True, "array([4.])": np.array([4.0]),
+    "a whole number of about 401 digits, which is beyond all floats": 10**400,
+}
+
+
+@pytest.mark.parametrize("did", ["returned", "yielded"])
+def test_what_a_function_returns_beside_numbers_is_named(did):
+    """Also after reports: it is lost otherwise."""
+    values = [*NO_NUMBERS.values()]
+
+    def returned(config):
+        tune.report({"loss": 1})
+        return values[config["i"]] if config["i"] < len(values) else later(config)
+
+    def yielded(config):
+        yield {"loss": 1}
+        yield values[config["i"]] if config["i"] < len(values) else later(config)
+
+    train = returned if did == "returned" else yielded
+    place = f"TypeError: the function {did} ({__file__}, line {train.__code__.co_firstlineno}) {did}"
+    expected = "a number, a dict of metrics, or None" if did == "returned" else "a number or a dict of metrics"
+    results = fit(train, {"i": tune.grid_search(list(range(len(values) + 1)))}, metric="loss", mode="min")
+    *says, last = [str(r.error).splitlines()[0] for r in results]
+    assert says == [f"{place} {value}: expected {expected}" for value in NO_NUMBERS]
+    hint = "nobody awaits an async function: call asyncio.run in one that is not async"
+    assert last == f"{place} a coroutine: expected {expected}; {hint}"
 
 
 def test_failures_name_the_users_line():
@@ -291,6 +340,53 @@ def test_population_and_hyperband_pause_and_continue():
         Counter, {"until": 9}, metric="total", mode="max", num_samples=6, scheduler=tune.HyperBandScheduler(max_t=9)
     )
     assert not band.errors and max(r.metrics["training_iteration"] for r in band) == 9
+
+
+class Draws(Counter):
+    """A trial that goes on with other parameters, once it is among the worst."""
+
+    def step(self):
+        self.total += self.config["lr"]
+        return {"total": self.total, "used": self.config["lr"], "drew": self.config["noise"]}
+
+
+@pytest.mark.parametrize("noise", [0.5, tune.sample_from(lambda spec: random.random())], ids=["constant", "computed"])
+def test_results_have_the_parameters_with_which_they_were_made(noise):
+    """Those of a population change. The files of trials, the record and configs that are not in it agree."""
+    results = fit(
+        Draws,
+        {"lr": tune.uniform(0, 1), "noise": noise},
+        {"stop": {"training_iteration": 6}},
+        metric="total",
+        mode="max",
+        num_samples=4,
+        scheduler=tune.PopulationBasedTraining(
+            time_attr="training_iteration",
+            perturbation_interval=2,
+            synch=True,
+            hyperparam_mutations={"lr": lambda: 5.0},
+        ),
+    )
+    assert not results.errors
+    changed = 0
+    for r in results:
+        frame = r.metrics_dataframe
+        assert frame["config/lr"].tolist() == frame["used"].tolist()
+        assert frame["config/noise"].tolist() == frame["drew"].tolist()
+        assert r.config["lr"] == r.metrics["used"] == r.metrics["config"]["lr"]
+        changed += len(set(frame["used"])) > 1
+    assert changed
+    for frame in (
+        results.get_dataframe(filter_metric="total", filter_mode="min"),
+        tune.ExperimentAnalysis(results.experiment_path).dataframe("total", "min"),
+    ):
+        assert frame["training_iteration"].tolist() == [1] * 4
+        assert frame["config/lr"].tolist() == frame["used"].tolist()
+        assert frame["config/noise"].tolist() == frame["drew"].tolist()
+    for r in results if noise == 0.5 else ():
+        Path(r.path, "result.jsonl").unlink()
+        frame = tune.Result.from_path(r.path).metrics_dataframe
+        assert frame["config/lr"].tolist() == frame["used"].tolist()
 
 
 def test_resources_that_depend_on_the_config():

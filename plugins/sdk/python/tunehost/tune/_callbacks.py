@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import sys
 import threading
 import time
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .. import _integers
-from . import _encode, _heard, _nested, _payload
+from . import _configs, _encode, _heard, _nested, _payload
 from ._names import SHOULD_CHECKPOINT
 from ._serving import EVENTS
 from .callback import Callback
@@ -226,19 +225,17 @@ class Caller:
         return trial
 
     def _config(self, trial: Trial, params: Mapping[str, Any]) -> Dict[str, Any]:
-        kept = Path(trial.path or "", "params.pkl")
-        if kept.exists():
-            found: Dict[str, Any] = pickle.loads(kept.read_bytes())
-            return found
-        return _encode.decode(self._plan, params)
+        kept = _configs.kept(Path(trial.path or ""))
+        return _encode.decode(self._plan, params) if kept is None else kept
 
     def _name(self, trial: Trial) -> None:
         if self._settings.names:
             trial.custom_trial_name = str(self._settings.names(trial))
         if self._settings.dirs:
-            link = os.path.join(self._dir, str(self._settings.dirs(trial)))
-            if os.path.dirname(link) != self._dir:
-                raise TuneError(f"trial_dirname_creator returned {os.path.basename(link)!r}: expected a name without /")
+            name = str(self._settings.dirs(trial))
+            if "/" in name:
+                raise TuneError(f"trial_dirname_creator returned {name!r}: expected a name without /")
+            link = os.path.join(self._dir, name)
             if not os.path.lexists(link) and trial.path:
                 os.symlink(os.path.relpath(trial.path, self._dir), link)
 

@@ -338,7 +338,7 @@ def _members(group: Mapping[Any, Any], path: Path, space: Dict[str, Any], how: _
 
 def _name(key: Any, taken: Mapping[str, Any]) -> str:
     """A name that an experiment file can have."""
-    name = re.sub(r"[/\x00-\x1f\x7f]", ".", str(key))[:_MAX_NAME] or "_"
+    name = re.sub(r"[/\x00-\x1f\x7f]", ".", _unicode(str(key)))[:_MAX_NAME] or "_"
     while name in FORMS or name in taken:
         name += "_"
     return name
@@ -443,7 +443,7 @@ def _choice(form: str, values: List[Any], path: Path, space: Dict[str, Any], how
 
 def _labels(values: List[Any]) -> List[Any]:
     """What the host calls the values: the values themselves if JSON has them, otherwise texts."""
-    if all(plain(v) for v in values) and len({_key(v) for v in values}) == len(values):
+    if all(plain(v) for v in values) and len({_told_apart(v) for v in values}) == len(values):
         return list(values)
     labels: List[Any] = []
     for value in values:
@@ -455,12 +455,22 @@ def _labels(values: List[Any]) -> List[Any]:
     return labels
 
 
+def _told_apart(value: Any) -> str:
+    """A text that differs where the host tells values apart: 0 and 0.0, but not 0.0 and -0.0."""
+    return _key(json.loads(_key(value), parse_float=lambda digits: float(digits) or 0.0))
+
+
+def _unicode(text: str) -> str:
+    """The text without lone surrogates, which files cannot have."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def label_of(value: Any) -> str:
     """What the record calls a value that JSON does not have."""
     if isinstance(value, dict) and varies(value):
         value = {k: v for k, v in value.items() if not varies(v)} or "dict"
     text = getattr(value, "__name__", None) or str(value)
-    return re.sub(r"0x[0-9a-f]+|[\x00-\x1f\x7f]", "", str(text))[:60] or "empty"
+    return re.sub(r"0x[0-9a-f]+|[\x00-\x1f\x7f]", "", _unicode(str(text)))[:60] or "empty"
 
 
 def is_grid(value: Any) -> bool:
@@ -479,15 +489,17 @@ def varies(value: Any) -> bool:
 
 def plain(value: Any) -> bool:
     """Whether JSON has exactly this value."""
-    if value is None or type(value) in (bool, str):
+    if value is None or type(value) is bool:
         return True
+    if type(value) is str:
+        return _unicode(value) == value
     if type(value) is int:
         return abs(value) < 2**53
     if type(value) is float:
         return math.isfinite(value)
     if type(value) is list:
         return all(plain(v) for v in value)
-    return type(value) is dict and all(type(k) is str for k in value) and all(plain(v) for v in value.values())
+    return type(value) is dict and all(type(k) is str and plain(k) and plain(v) for k, v in value.items())
 
 
 def path_of(plan: Group, name: str) -> Optional[Path]:

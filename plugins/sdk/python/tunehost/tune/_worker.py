@@ -14,10 +14,10 @@ from typing import Any, Dict, Iterator, List, Optional, Type
 
 import tunehost
 
-from .. import tune
-from . import _heard, _payload, _skip, session
+from .. import _metrics, _returned, tune
+from . import _configs, _heard, _payload, _skip, session
 from ._encode import computes, decode
-from ._names import SHOULD_CHECKPOINT
+from ._names import DEFAULT_METRIC, SHOULD_CHECKPOINT
 from .checkpoint import Checkpoint
 from .resources import computed
 from .trainable import Trainable, overrides
@@ -53,7 +53,7 @@ class Serving(tunehost.Trainable):
         if self.payload.repeat > 1:
             config[TRIAL_INDEX] = run.trial.number % self.payload.repeat
         if self.keeps:
-            _remember(run.dir, config)
+            _remember(run.dir, config, run.trial.attempt)
         payload = self.payload
         current = session.Session(run, config, payload.stop, payload.name, payload.counts, self.dir, self.asked)
         session.begin(current)
@@ -79,13 +79,13 @@ class Serving(tunehost.Trainable):
         """Reports without a trial."""
         payload = self.payload
         current = session.Session(run, {}, None, payload.name, payload.counts, self.dir, False)
-        _finish(current, {"_metric": 0.5})
+        _finish(current, {DEFAULT_METRIC: 0.5})
 
     def _trained(self, current: session.Session, config: Dict[str, Any]) -> None:
         if self.stepped:
             self._steps(current, config)
         else:
-            _finish(current, self.payload.trainable(config, **self.objects))
+            _finish(current, self.payload.trainable(config, **self.objects), self.payload.trainable)
 
     def _steps(self, current: session.Session, config: Dict[str, Any]) -> None:
         """Trains a class, step by step."""
@@ -181,33 +181,41 @@ def _own(result: Mapping[str, Any]) -> Dict[str, Any]:
     return {k: v for k, v in result.items() if k not in _ADDED}
 
 
-def _finish(current: session.Session, returned: Any) -> None:
-    """Reports what a function returns or yields."""
+def _finish(current: session.Session, returned: Any, f: Any = None) -> None:
+    """Reports what the function f returns or yields."""
     current.run.leave_fork()
     if inspect.isgenerator(returned):
-        _yielded(current, returned)
-    elif isinstance(returned, Mapping):
-        current.report(current.heard(returned), done=True)
-    elif isinstance(returned, (int, float)) and not isinstance(returned, bool):
-        current.report(current.heard({"_metric": returned}), done=True)
+        _yielded(current, returned, f)
+    elif returned is not None:
+        metrics = _result(returned, "a number, a dict of metrics, or None", f, "returned")
+        current.report(current.heard(metrics), done=True)
 
 
-def _yielded(current: session.Session, results: Iterator[Any]) -> None:
+def _yielded(current: session.Session, results: Iterator[Any], f: Any) -> None:
     try:
         for metrics in results:
             current.run.leave_fork()
-            current.report(current.heard(metrics if isinstance(metrics, Mapping) else {"_metric": metrics}))
+            current.report(current.heard(_result(metrics, "a number or a dict of metrics", f, "yielded")))
     finally:
         close = getattr(results, "close", None)
         if close:
             close()
 
 
-def _remember(dir: Path, config: Dict[str, Any]) -> None:
+def _result(value: Any, expected: str, f: Any, did: str) -> Mapping[str, Any]:
+    """A number under its name, and a dict as it is. TypeError: the value is something else."""
+    if isinstance(value, Mapping):
+        return value
+    if _metrics.scalar(value) is None:
+        raise _returned.refusal(f, did, value, expected)
+    return {DEFAULT_METRIC: value}
+
+
+def _remember(dir: Path, config: Dict[str, Any], attempt: int) -> None:
     """Keeps a config that cannot be derived from the record, for Result.config."""
     if dir.is_dir():
         try:
-            _payload.replace(dir / "params.pkl", _payload.pickled(config, "the config"))
+            _configs.keep(dir, config, attempt)
         except Exception as e:
             print(f"the config is not kept: {e}", file=sys.stderr)
 

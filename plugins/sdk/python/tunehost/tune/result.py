@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple
 
 from .. import _dataframes, _integers, _places, _view
-from . import _encode, _files, _nested, _payload, _trust
+from . import _configs, _encode, _files, _nested, _payload, _trust
 from ._means import mean
 from ._names import (
     DEFAULT_METRIC as DEFAULT_METRIC,
@@ -73,6 +73,8 @@ class Result:
         """A result that a user's code makes itself. Those of an experiment are read when they are asked for."""
         self._trial: Mapping[str, Any] = {"trial": (metrics or {}).get("trial_id", ""), "state": "TERMINATED"}
         self._plan: Optional[_encode.Group] = None
+        self._record: Optional[_configs.Record] = None
+        self._by_attempt: Dict[int, Dict[str, Any]] = {}  # configs
         self.path: str = path or ""  #: the trial's directory
         self.metrics = Metrics(metrics or {})
         self.config = dict(self.metrics.get("config", {}))
@@ -81,11 +83,19 @@ class Result:
         self.best_checkpoints = [(c, Metrics(m)) for c, m in best_checkpoints or ()]
 
     @classmethod
-    def of(cls, trial: Mapping[str, Any], plan: Optional[_encode.Group] = None, path: Optional[str] = None) -> Result:
-        """The result of a trial as `tunehost trials --json` prints it. path is another name of its directory."""
+    def of(
+        cls,
+        trial: Mapping[str, Any],
+        plan: Optional[_encode.Group] = None,
+        path: Optional[str] = None,
+        record: Optional[_configs.Record] = None,
+    ) -> Result:
+        """The result of a trial as `tunehost trials --json` prints it. path is another name of its directory; record
+        is that of the experiment."""
         made = cls.__new__(cls)
         made._trial, made._plan = trial, plan
         made.path = path or trial["dir"]
+        made._record, made._by_attempt = record, {}
         return made
 
     @classmethod
@@ -110,19 +120,45 @@ class Result:
         """The id of the trial."""
         return str(self._trial["trial"])
 
+    @property
+    def _experiment(self) -> str:
+        """The directory of the experiment; that of the trial may have another name elsewhere."""
+        return os.path.dirname(os.path.dirname(str(self._trial["dir"])))
+
     @cached_property
     def config(self) -> Dict[str, Any]:
-        """The config that the trainable got."""
-        kept = Path(self.path, "params.pkl")
-        if kept.exists():
-            import pickle
+        """The config that the trainable got; if a scheduler has changed it, the last one. metrics_dataframe has that of
+        each result."""
+        kept = self._kept()
+        return self._decoded(self._trial["params"]) if kept is None else kept
 
-            _trust.check(os.path.dirname(os.path.dirname(self.path)))
-            found: Dict[str, Any] = pickle.loads(kept.read_bytes())
-            return found
-        return (
-            _view.own(self._trial["params"]) if self._plan is None else _encode.decode(self._plan, self._trial["params"])
-        )
+    def _kept(self, attempt: Optional[int] = None) -> Optional[Dict[str, Any]]:
+        """The config of an attempt, by default the newest one, as the trial has kept it; None if it has kept none."""
+        if not _configs.keeps(Path(self.path)):
+            return None
+        _trust.check(self._experiment)
+        return _configs.kept(Path(self.path), attempt)
+
+    def _decoded(self, params: Mapping[str, Any]) -> Dict[str, Any]:
+        return _view.own(params) if self._plan is None else _encode.decode(self._plan, params)
+
+    def _config_of(self, result: Mapping[str, Any]) -> Dict[str, Any]:
+        """The config with which one of the results was made. It is not that of the last one if a scheduler has let the
+        trial continue with other parameters."""
+        attempt = int(result["attempt"])
+        if attempt not in self._by_attempt:
+            self._by_attempt[attempt] = self._config_at(attempt, result["training_iteration"])
+        return self._by_attempt[attempt]
+
+    def _config_at(self, attempt: int, iteration: int) -> Dict[str, Any]:
+        kept = self._kept(attempt)
+        if kept is not None:
+            return kept
+        if self.results[0]["attempt"] == self.results[-1]["attempt"]:
+            return self.config
+        record = self._record or _configs.Record(self._experiment)
+        params = record.params(self._trial["number"], iteration)
+        return self.config if params is None else self._decoded(params)
 
     @cached_property
     def metrics(self) -> Metrics:
@@ -155,9 +191,8 @@ class Result:
 
     def _recorded(self) -> List[Metrics]:
         """The results of a trial whose files were deleted: the record has their numbers."""
-        experiment = os.path.dirname(os.path.dirname(self.path))
         found = []
-        for line in _view.lines("results", experiment, str(self._trial["number"])):
+        for line in _view.lines("results", self._experiment, str(self._trial["number"])):
             times: Dict[str, Any] = {k: line[k] for k in ("attempt", "time_total_s") if k in line}
             own = _integers.typed(line["metrics"], ())
             own["training_iteration"] = line["iteration"]
@@ -166,12 +201,16 @@ class Result:
 
     @cached_property
     def metrics_dataframe(self) -> Any:
-        """All results as a pandas.DataFrame, one row each, nested metrics as "PARENT/NAME", and the config as
-        config/NAME; None if there is none."""
+        """All results as a pandas.DataFrame, one row each, nested metrics as "PARENT/NAME", and the config with which
+        the result was made as config/NAME; None if there is none."""
         if not self.results:
             return None
-        config = dict(_nested.flat({"config": self.config}))
-        return _dataframes.frame([{**dict(_nested.flat(r)), **config} for r in self.results])
+        return _dataframes.frame([self._row(r) for r in self.results])
+
+    def _row(self, result: Mapping[str, Any]) -> Dict[str, Any]:
+        """A result in a dataframe, with its config."""
+        config = self._config_of(result) if "attempt" in result else self.config
+        return {**dict(_nested.flat(result)), **dict(_nested.flat({"config": config}))}
 
     @cached_property
     def checkpoint(self) -> Optional[Checkpoint]:

@@ -7,7 +7,7 @@ import os
 from typing import Any, Dict, Iterator, List, Optional
 
 from .. import _dataframes, _view
-from . import _files, _skip
+from . import _configs, _files, _skip
 from ._nested import flat
 from .result import Result, plan_of, score
 
@@ -98,7 +98,8 @@ class ResultGrid:
 
     def get_dataframe(self, filter_metric: Optional[str] = None, filter_mode: Optional[str] = None) -> Any:
         """A pandas.DataFrame with a row for each trial: its last result, or its best one by filter_metric; the config
-        as columns config/NAME. ValueError: one of the two arguments is given without the other."""
+        with which it was made as columns config/NAME. ValueError: one of the two arguments is given without the
+        other."""
         if (filter_metric is None) != (filter_mode is None) or filter_mode not in (None, "min", "max"):
             raise ValueError('give filter_metric=NAME together with filter_mode="min" or "max"')
         rows = []
@@ -111,7 +112,7 @@ class ResultGrid:
             ]
             if usable:
                 chosen = (min if filter_mode == "min" else max)(usable, key=lambda pair: pair[0])[1]
-            rows.append({**dict(flat(chosen)), **dict(flat({"config": result.config})), "logdir": result.path})
+            rows.append({**result._row(chosen), "logdir": result.path})
         return _dataframes.frame(rows)
 
     def __repr__(self) -> str:
@@ -165,4 +166,5 @@ def _read(path: str) -> List[Result]:
     names = {os.path.realpath(e.path): e.path for e in os.scandir(path) if e.is_symlink()} if os.path.isdir(path) else {}
     old = _skip.replaced(path)
     trials = [t for t in _view.lines("trials", path) if t["number"] not in old]
-    return [Result.of(t, plan, names.get(os.path.realpath(t["dir"]))) for t in trials]
+    record = _configs.Record(path)
+    return [Result.of(t, plan, names.get(os.path.realpath(t["dir"])), record) for t in trials]
