@@ -90,8 +90,8 @@ func (a *app) bestCommand() *cobra.Command {
 func (a *app) noteMode(e *view.Recorded, metric, mode string) {
 	for i, o := range e.Objectives() {
 		if mode != "" && mode != o.Mode.String() && (o.Metric == metric || metric == "" && i == 0) {
-			fmt.Fprintf(a.err, "note: the mode of the objective %s is %s; with --mode %s the worst trials count as the best\n",
-				clean(o.Metric), o.Mode, clean(mode))
+			fmt.Fprintf(a.err, "note: the mode of the objective %s is %s; with --mode %s the worst trials count as the "+
+				"best\n", clean(o.Metric), o.Mode, clean(mode))
 		}
 	}
 }
@@ -218,7 +218,8 @@ func (a *app) curve(e *view.Recorded, q view.Query, asJSON bool) error {
 		return a.noValue(e, q)
 	}
 	if e.Repeated() {
-		fmt.Fprintln(a.err, "note: these are results of single runs; `tunehost best` without --curve compares the means of runs")
+		fmt.Fprintln(a.err, "note: these are results of single runs; `tunehost best` without --curve compares the "+
+			"means of runs")
 	}
 	metric := cmp.Or(q.Metric, e.Objectives()[0].Metric)
 	t := &table{}
