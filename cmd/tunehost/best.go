@@ -90,8 +90,8 @@ func (a *app) bestCommand() *cobra.Command {
 func (a *app) noteMode(e *view.Recorded, metric, mode string) {
 	for i, o := range e.Objectives() {
 		if mode != "" && mode != o.Mode.String() && (o.Metric == metric || metric == "" && i == 0) {
-			fmt.Fprintf(a.err, "note: the mode of the objective %s is %s; with --mode %s the worst trials count as the "+
-				"best\n", clean(o.Metric), o.Mode, clean(mode))
+			fmt.Fprintf(a.err, "note: the mode of the objective %s is %s; with --mode %s the worst trials count as "+
+				"the best\n", clean(o.Metric), o.Mode, clean(mode))
 		}
 	}
 }
