@@ -17,9 +17,10 @@ const bestLong = `Show the best trial of an experiment by its objective, or by a
 
 --scope says which value of a trial counts: last, min, max, mean, mean5 and mean10 (the
 mean of the last 5 and 10), or all for the best of all. Values that are not finite are left
-out of all of these but last: a trial whose last value is NaN or infinite has none. With several objectives the
-command prints the Pareto front, the trials that no other trial beats in all objectives;
-with --metric it prints the best trial by that objective.
+out of all of these but last: a trial whose last value is NaN or infinite has none.
+
+With several objectives the command prints the Pareto front, the trials that no other trial
+beats in all objectives; with --metric it prints the best trial by that objective.
 
 If each suggestion runs several times (repeat), the mean over the runs that did not fail
 counts, once all runs have ended. The command prints the first run that counts.
@@ -62,13 +63,18 @@ func (a *app) bestCommand() *cobra.Command {
 				return usage("best: --checkpoint prints only a path: omit --curve, --pareto and --json")
 			}
 			return a.with(args[0], func(e *view.Recorded) error {
+				front := pareto || len(e.Objectives()) > 1 && q.Metric == "" && !curve && !checkpoint
+				if front && q.Mode != "" {
+					return usage("best: in a Pareto front each objective has its own mode: omit --mode, or name one " +
+						"with --metric")
+				}
 				a.noteMode(e, q.Metric, q.Mode)
 				switch {
 				case checkpoint:
 					return a.bestCheckpoint(e, q)
 				case curve:
 					return a.curve(e, q, asJSON)
-				case pareto || len(e.Objectives()) > 1 && q.Metric == "":
+				case front:
 					return a.front(e, q.Scope, asJSON)
 				}
 				return a.best(e, q, asJSON)
@@ -86,12 +92,14 @@ func (a *app) bestCommand() *cobra.Command {
 	return cmd
 }
 
-// noteMode says that --mode is not the objective's: what is best for it is worst for the experiment.
+// noteMode says that --mode is not the objective's: what is best for it is worst for the experiment. Other words than
+// min and max are refused later.
 func (a *app) noteMode(e *view.Recorded, metric, mode string) {
 	for i, o := range e.Objectives() {
-		if mode != "" && mode != o.Mode.String() && (o.Metric == metric || metric == "" && i == 0) {
-			fmt.Fprintf(a.err, "note: the mode of the objective %s is %s; with --mode %s the worst trials count as "+
-				"the best\n", clean(o.Metric), o.Mode, clean(mode))
+		against := (mode == "min" || mode == "max") && mode != o.Mode.String()
+		if against && (o.Metric == metric || metric == "" && i == 0) {
+			fmt.Fprintf(a.err, "note: the mode of the objective %s is %s; with --mode %s the worst trials "+
+				"count as the best\n", clean(o.Metric), o.Mode, mode)
 		}
 	}
 }
