@@ -41,4 +41,8 @@ func TestBestOfSeveralObjectives(t *testing.T) {
 	if got := read[best](c, "/digits/best?metric=loss"); got.Front != nil {
 		t.Errorf("of one metric: %+v", got)
 	}
+	if a, text := c.send("GET", "/digits/best?mode=min", ""); a.StatusCode != 422 ||
+		!strings.Contains(text, "each objective has its own") {
+		t.Errorf("a mode for a front: %s %s", a.Status, text)
+	}
 }

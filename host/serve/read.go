@@ -303,11 +303,16 @@ type Scoped struct {
 	Scope string `query:"scope" default:"last" doc:"last, min, max, mean, mean5, mean10 or all values"`
 }
 
+// Measured is a request for what one metric says.
+type Measured struct {
+	Metric string `query:"metric" doc:"a metric instead of the objective"`
+	Mode   string `query:"mode" doc:"min or max, for a metric that is not an objective"`
+}
+
 // BestQuery asks by a metric.
 type BestQuery struct {
 	Named
-	Metric string `query:"metric" doc:"a metric instead of the objective"`
-	Mode   string `query:"mode" doc:"min or max, for a metric that is not an objective"`
+	Measured
 	Scoped
 }
 
@@ -325,6 +330,11 @@ func (s *Server) best(_ context.Context, in *BestQuery) (x view.Ranked, err erro
 		return x, err
 	}
 	return x, s.with(in.Name, func(e *experiments.Shared) (err error) {
+		front := len(e.Objectives()) > 1 && q.Metric == ""
+		if front && q.Mode != "" {
+			return problem.Invalid(errors.New("mode: in a Pareto front each objective has its own: omit mode, or name " +
+				"a metric"))
+		}
 		var ok bool
 		switch x, ok, err = e.Best(q); {
 		case err != nil:
@@ -332,7 +342,7 @@ func (s *Server) best(_ context.Context, in *BestQuery) (x view.Ranked, err erro
 		case !ok:
 			return noValue(e, q.Metric)
 		}
-		if len(e.Objectives()) > 1 && q.Metric == "" {
+		if front {
 			x.Front, err = e.Front(q.Scope)
 		}
 		return err
@@ -352,13 +362,15 @@ type curveOf struct {
 	Steps []view.Step `json:"steps"`
 }
 
-func (s *Server) curve(_ context.Context, in *BestQuery) (x curveOf, err error) {
-	q, err := in.query()
-	if err != nil {
-		return x, err
-	}
+type curveQuery struct {
+	Named
+	Measured
+	Scope string `query:"scope" enum:"last,all" doc:"without effect: each result counts"`
+}
+
+func (s *Server) curve(_ context.Context, in *curveQuery) (x curveOf, err error) {
 	return x, s.with(in.Name, func(e *experiments.Shared) (err error) {
-		if x.Steps, err = e.Curve(q); err != nil {
+		if x.Steps, err = e.Curve(view.Query{Metric: in.Metric, Mode: in.Mode}); err != nil {
 			return problem.Invalid(err)
 		}
 		x.Steps = orEmpty(x.Steps)

@@ -265,6 +265,7 @@ func TestMistakes(t *testing.T) {
 		{"GET", "/digits/trials?fields=params,parms", "", 422, `did you mean "params"?`},
 		{"GET", "/digits/best?metric=loss", "", 422, `metric "loss" is not an objective: use mode min or mode max`},
 		{"GET", "/crashed/importance", "", 409, `importance needs 10`},
+		{"GET", "/digits/curve?scope=max", "", 422, `scope: expected value to be one of "last, all"`},
 		{"GET", "/digits/trials/3/results?points=1", "", 422, `expected 2 or more`},
 		{"POST", "/digits/stop", "", 409, `digits is finished: there is nothing to control`},
 		{"POST", "/crashed/pause", "", 409, `tunehost resume`},
