@@ -28,6 +28,7 @@ type instance struct {
 	// training is the attempt that GuestTrain is training; only the goroutine of the call uses it.
 	training *training
 	killed   bool // it was ended because nobody answers its trial
+	said     said
 }
 
 // instanceKey is the context key under which imported functions find the instance.
@@ -38,7 +39,8 @@ func (m *module) instantiate(ctx context.Context) (*instance, error) {
 	i := &instance{of: m}
 	ctx = context.WithValue(withMemory(ctx), instanceKey{}, i)
 	var err error
-	if i.mod, err = m.runtime.InstantiateModule(ctx, m.compiled, m.settings); err != nil {
+	settings := m.settings.WithStdout(&i.said).WithStderr(&i.said)
+	if i.mod, err = m.runtime.InstantiateModule(ctx, m.compiled, settings); err != nil {
 		return nil, i.callFailed(" in its start function", err)
 	}
 	i.alloc, i.invoke = i.mod.ExportedFunction(abi.ExportAlloc), i.mod.ExportedFunction(abi.ExportInvoke)

@@ -126,7 +126,7 @@ func (m *module) provideWASI(ctx context.Context) error {
 // numbers are the same at each start.
 func (m *module) environment() (wazero.ModuleConfig, error) {
 	grants := &m.config.Grants
-	settings := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithStdout(os.Stderr).WithStderr(os.Stderr)
+	settings := wazero.NewModuleConfig().WithName("").WithStartFunctions()
 	for _, name := range grants.Env {
 		if value, ok := os.LookupEnv(name); ok {
 			settings = settings.WithEnv(name, value)

@@ -73,6 +73,7 @@ func view(mod api.Module, function string, ptr, size uint32) []byte {
 // write writes a line to the log of the trial that is being trained, else to the plugin's.
 func (i *instance) write(level int32, line string) {
 	if i.training != nil {
+		i.said.add(line)
 		i.training.run.Log(line)
 		return
 	}

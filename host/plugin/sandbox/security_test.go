@@ -46,7 +46,8 @@ func TestCurious(t *testing.T) {
 	m := curious{sandboxtest.Build(t, "./testdata/curious")}
 	for name, f := range map[string]func(*testing.T){
 		"files": m.files, "granted-files": m.grantedFiles, "network": m.network, "world": m.world,
-		"granted-world": m.grantedWorld, "memory": m.memory, "ends": m.ends, "training": m.training, "killed": m.killed,
+		"granted-world": m.grantedWorld, "memory": m.memory, "ends": m.ends, "training": m.training,
+		"greedy": m.greedy, "killed": m.killed,
 		"requests": m.requests,
 		"checksum": m.checksum,
 	} {
@@ -226,6 +227,24 @@ func (m curious) train(t *testing.T, d plugin.Trainer, run uint64, do string, tr
 	}
 }
 
+// A trial whose module needs too much memory fails with a text that says so.
+func (m curious) greedy(t *testing.T) {
+	c := m.config(t, sdk.KindTrainable)
+	c.Memory = 64 << 20
+	d, err := sandboxtest.Start(t, c).OpenTrainable(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := m.train(t, d, 1, "memory", sdk.Trial{}, nil, nil)
+	got := events[len(events)-1].Error
+	for _, want := range []string{"; its memory had grown to ", " of 64 MiB (sandbox.memory); its last output: ",
+		"fatal error: out of memory"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it ended with %q, without %q", got, want)
+		}
+	}
+}
+
 func (m curious) training(t *testing.T) {
 	d, err := sandboxtest.Start(t, m.config(t, sdk.KindTrainable)).OpenTrainable(t.Context(), nil)
 	if err != nil {
@@ -244,6 +263,7 @@ func (m curious) training(t *testing.T) {
 		first, then           []train.Command
 	}{
 		{do: "panic", error: "panic: no luck", log: "panic: no luck"},
+		{do: "crash", error: "the module trapped: unreachable; its last output: training abc / panic: no luck"},
 		{do: "fail", error: "the loss is NaN", log: "training abc"}, // it does not learn its directory
 		{do: "until stopped", first: []train.Command{stop}},
 		{do: "told", then: []train.Command{stop}, log: "it was told: " + sdk.ErrStopped.Error()},

@@ -77,12 +77,24 @@ func (t *trainable) Train(ctx context.Context, run sdk.Run) error {
 	defer close(i.training.over)
 	ended := &pb.GuestTrainResponse{}
 	if err := forward(ctx, i, pb.GuestService_GuestTrain_FullMethodName, request, ended); err != nil {
-		if i.killed {
+		switch {
+		case i.killed:
 			return sdk.ErrKilled
+		case i.dead != nil:
+			return i.lastWords()
 		}
 		return plain(err)
 	}
 	return outcome(ended)
+}
+
+// lastWords is the error of a module that broke off a training, with what helps to find out why.
+func (i *instance) lastWords() error {
+	text := status.Convert(i.dead).Message()
+	if size, most := uint64(i.mod.Memory().Size()), i.of.config.memory(); size > most/2 {
+		text += fmt.Sprintf("; its memory had grown to %d of %d MiB (sandbox.memory)", size>>20, most>>20)
+	}
+	return errors.New(text + i.said.last())
 }
 
 func newTraining(ctx context.Context, run sdk.Run) *training {

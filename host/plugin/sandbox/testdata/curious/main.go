@@ -103,6 +103,8 @@ func (trainable) Train(_ context.Context, run sdk.Run) error {
 	switch o.Do {
 	case "panic":
 		panic("no luck")
+	case "crash", "memory":
+		return errors.New(look(run.Trial().Params))
 	case "fail":
 		return errors.New("the loss is NaN")
 	case "until stopped":
