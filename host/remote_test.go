@@ -79,6 +79,10 @@ func TestStorageElsewhere(t *testing.T) {
 	if m := audit(t, there.Dir, nil); m.Count(core.Terminated) != 5 || there.Dir == ended.Dir {
 		t.Errorf("%d trials, in %s\n%s", m.Count(core.Terminated), there.Dir, seen)
 	}
+	if beside, err := filepath.Glob(there.Dir + ".*"); err != nil || beside != nil || strings.Contains(seen.String(),
+		"kept in") {
+		t.Errorf("a machine without a copy has kept one: %v, %v\n%s", beside, err, seen)
+	}
 	got := wholeIn(t, there.Dir)
 	for path := range want {
 		if !got[path] {

@@ -226,7 +226,7 @@ func (p *Plan) place(ctx context.Context, o *options.Options, in, name string) (
 		return p.placeURL(ctx, o, mirror.Join(in, name))
 	}
 	if p.Dir, err = storage.At(filepath.Join(in, name)); err == nil {
-		err = storage.CheckText(p.Dir.Path())
+		err = cmp.Or(storage.CheckText(p.Dir.Path()), p.Dir.CheckOwn())
 	}
 	return storage.Unusable(err)
 }
@@ -267,8 +267,14 @@ func (p *Plan) placeRecorded(ctx context.Context, o *options.Options, path strin
 	if mirror.IsURL(path) {
 		return p.placeURL(ctx, o, path)
 	}
-	if p.Dir, err = storage.At(path); err != nil || !p.Dir.Exists() {
+	if p.Dir, err = storage.At(path); err != nil {
 		return err
+	}
+	if err := p.Dir.CheckOwn(); err != nil {
+		return usererror.Wrap(err)
+	}
+	if !p.Dir.Exists() {
+		return nil
 	}
 	if err := storage.CheckText(p.Dir.Path()); err != nil {
 		return usererror.Wrap(err)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	leaseFile = "lease.json"
+	leaseFile = storage.LeaseFile
 	// OwnerFile identifies the working directory, so that it recognises its own copies.
 	OwnerFile = "mirror.json"
 )

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
@@ -109,7 +110,11 @@ func parse(experiment string) (*url.URL, error) {
 // openBucket opens a directory, or the part of a cloud's bucket that has an experiment's objects.
 func openBucket(ctx context.Context, u *url.URL) (bucket, error) {
 	if u.Scheme == "file" {
-		return openDirectory(filepath.FromSlash(path.Clean(u.Path)))
+		dir := filepath.FromSlash(path.Clean(u.Path))
+		if err := storage.CheckStore(dir); err != nil {
+			return nil, err
+		}
+		return openDirectory(dir)
 	}
 	whole := *u
 	whole.Path = ""
@@ -139,7 +144,7 @@ var ErrNone = errors.New("it is not there")
 func (s *Store) get(ctx context.Context, key string) ([]byte, error) {
 	r, err := s.bucket.open(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNone
+		return nil, fmt.Errorf("%s: %w", Join(s.url, key), ErrNone)
 	}
 	if err != nil {
 		return nil, s.explain(err)

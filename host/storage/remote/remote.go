@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -78,6 +79,9 @@ func WorkingDir(url string) (string, error) {
 // Attach takes the experiment at url for this host. The working directory then has its newest
 // state: that of this machine, or that of the storage where another machine has gone on since.
 func Attach(ctx context.Context, url string, dir storage.Dir, o Options) (r *Storage, err error) {
+	if err := cmp.Or(dir.CheckOwn(), apart(url, dir)); err != nil {
+		return nil, usererror.Wrap(err)
+	}
 	if err := dir.Usable(o.TrustDir); err != nil {
 		return nil, err
 	}
@@ -102,6 +106,20 @@ func Attach(ctx context.Context, url string, dir storage.Dir, o Options) (r *Sto
 		return nil, err
 	}
 	return r, nil
+}
+
+// apart refuses a shared directory that is an experiment's own: this one's working directory, perhaps by another path,
+// or one that has it inside or is inside of it, or that of another experiment.
+func apart(url string, dir storage.Dir) error {
+	path, ok := mirror.Directory(url)
+	if !ok {
+		return nil
+	}
+	if !storage.Overlaps(path, dir.Path()) {
+		return storage.CheckStore(path)
+	}
+	return fmt.Errorf("%s overlaps %s, the experiment's working directory on this machine: set XDG_STATE_HOME to a "+
+		"folder outside of it", url, dir.Path())
 }
 
 // usable refuses a shared directory in which another user could change what runs, unless the user trusts it: the
@@ -205,6 +223,9 @@ func (r *Storage) update(ctx context.Context, o Options) error {
 	r.fetched = true
 	o.Tell("fetching " + r.store.URL() + " to " + r.dir.Path())
 	err = mirror.Fetch(ctx, r.store, r.dir)
+	if errors.Is(err, mirror.ErrNone) {
+		err = fmt.Errorf("the experiment was removed while it was fetched: %w; put it back from a copy", err)
+	}
 	if lacks := r.store.Lacks(); lacks != "" {
 		r.doubts = append(r.doubts, lacks)
 	}
@@ -242,7 +263,8 @@ func (r *Storage) same(ctx context.Context) error {
 		"a new one", r.store.URL(), r.dir.Path())
 }
 
-// setAside moves the content of the working directory to a directory beside it; "" if it has none.
+// setAside moves the content of the working directory to a directory beside it; "" if it has none. A working directory
+// that was just made has a folder for trials.
 func setAside(dir storage.Dir) (aside string, err error) {
 	list, err := nolink.ReadDir(dir.Path())
 	if err != nil {
@@ -250,14 +272,15 @@ func setAside(dir storage.Dir) (aside string, err error) {
 	}
 	beside := dir.Path() + time.Now().UTC().Format(".20060102T150405")
 	for _, e := range list {
-		if e.Name() == "LOCK" || e.Name() == mirror.OwnerFile {
+		path := filepath.Join(dir.Path(), e.Name())
+		if e.Name() == "LOCK" || e.Name() == mirror.OwnerFile || path == dir.Trials() && nolink.Remove(path) == nil {
 			continue
 		}
 		aside = beside
 		if err := nolink.MkdirAll(aside, 0o700); err != nil {
 			return aside, err
 		}
-		if err := nolink.Rename(filepath.Join(dir.Path(), e.Name()), filepath.Join(aside, e.Name())); err != nil {
+		if err := nolink.Rename(path, filepath.Join(aside, e.Name())); err != nil {
 			return aside, err
 		}
 	}
