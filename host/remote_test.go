@@ -198,6 +198,32 @@ func TestMachineIsLost(t *testing.T) {
 	}
 }
 
+// B-059: a storage that was moved is found where it is now, also from the working directory, and the old place is not
+// touched.
+func TestStorageIsMoved(t *testing.T) {
+	machine(t)
+	old, now := t.TempDir(), filepath.Join(t.TempDir(), "moved")
+	o, _ := elsewhere(t, "file://"+old, saving)
+	finish(t, o)
+	if err := os.CopyFS(now, os.DirFS(old)); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, old)
+	moved, seen := elsewhere(t, "file://"+now, strings.Replace(saving, "trials: 3", "trials: 4", 1))
+	dir := finish(t, moved).Dir
+	p, err := prepare.FromDir(t.Context(), dir, &moved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if url := p.Remote.URL(); url != "file://"+now+"/test" || strings.Contains(seen.String(), "change of storage") {
+		t.Errorf("%s is found at %s\n%s", dir, url, seen)
+	}
+	p.Close()
+	if tree(t, old) != before {
+		t.Error("the old place was changed")
+	}
+}
+
 // losing trains 4 iterations; with lose it calls that at the third of the first
 // trial.
 func losing(lose func()) sdk.TrainablePlugin {

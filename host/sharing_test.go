@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/inherit"
 	"github.com/tunehost/tunehost/host/prepare"
 	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/storage/remote"
@@ -69,6 +71,9 @@ func openers(t *testing.T, o Options, folder string) map[string]func(string) err
 		"status": func(path string) error {
 			_, err := view.Open(path)
 			return err
+		},
+		"learn": func(path string) error {
+			return inherit.Learnable(&config.Experiment{LearnFrom: []string{path}})
 		},
 		"doctor": func(path string) error {
 			_, err := examine.Directory(path, o.Plugins)

@@ -312,9 +312,19 @@ func (list LearnedTrials) Events(m *core.Machine, objectives []config.Objective)
 // Learnable checks that the experiments to learn from exist.
 func Learnable(e *config.Experiment) error {
 	for _, name := range e.LearnFrom {
-		if !view.Is(otherDir(filepath.Dir(e.File), name)) {
-			return fmt.Errorf("%s: learn_from: %s: %w", e.PosOf("learn_from"), name, runfile.ErrNone)
+		if err := learnable(otherDir(filepath.Dir(e.File), name)); err != nil {
+			return fmt.Errorf("%s: learn_from: %s: %w", e.PosOf("learn_from"), name, err)
 		}
+	}
+	return nil
+}
+
+func learnable(path string) error {
+	if d, err := storage.At(path); err == nil && d.CheckOwn() != nil {
+		return d.CheckOwn()
+	}
+	if !view.Is(path) {
+		return runfile.ErrNone
 	}
 	return nil
 }

@@ -283,8 +283,8 @@ func (p *Plan) placeRecorded(ctx context.Context, o *options.Options, path strin
 	if err != nil {
 		return usererror.Wrap(err)
 	}
-	if mirror.IsURL(e.Storage) {
-		return p.attach(ctx, o, mirror.Join(e.Storage, r.Name))
+	if mirror.IsURL(e.Storage) { // unless the copy was moved since
+		return p.attach(ctx, o, cmp.Or(mirror.StoreOf(p.Dir.Path()), mirror.Join(e.Storage, r.Name)))
 	}
 	return nil
 }
@@ -329,8 +329,11 @@ func (p *Plan) resume(o *options.Options, e *config.Experiment) error {
 	return nil
 }
 
-// liesIn reports whether the experiment's directory is in a storage.
+// liesIn reports whether the experiment's directory, or its copy, is in a storage.
 func (p *Plan) liesIn(storage string) bool {
+	if p.Remote != nil {
+		return true // it was found there
+	}
 	dir, err := filepath.Abs(storage)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)

@@ -23,8 +23,8 @@ const LeaseFile = "lease.json"
 type StoredError struct{ Path string }
 
 func (e *StoredError) Error() string {
-	return fmt.Sprintf("%s is an experiment's copy in a storage, which machines share; nothing was changed there: write "+
-		"its URL in place of the path, %s, or --storage %s for `tunehost run`", e.Path,
+	return fmt.Sprintf("%s is an experiment's copy in a storage that machines share: write its URL in place of the path, "+
+		"%s, or --storage %s for `tunehost run`", e.Path,
 		untrusted.Word(fileURL(e.Path)), untrusted.Word(fileURL(filepath.Dir(e.Path))))
 }
 
@@ -47,8 +47,8 @@ func CheckStore(path string) error {
 	if d.stored() || !files && (!d.has("LOCK") || d.has(LeaseFile)) {
 		return nil
 	}
-	return fmt.Errorf("%s is an experiment's own directory, not its copy in a storage; nothing was changed there: write "+
-		"its path in place of the URL, or --storage %s for `tunehost run`", path, untrusted.Word(filepath.Dir(path)))
+	return fmt.Errorf("%s is an experiment's own directory, not its copy in a storage: write its path in place of the "+
+		"URL, or --storage %s for `tunehost run`", path, untrusted.Word(filepath.Dir(path)))
 }
 
 func (d Dir) stored() bool {

@@ -121,6 +121,9 @@ func Remember(dir, url string) error {
 	return x.write(dir)
 }
 
+// StoreOf returns the URL of the store to which a working directory was copied last; "" if it is not known.
+func StoreOf(dir string) string { return ownOf(dir).URL }
+
 // BringHere fetches the files of a checkpoint in a working directory that are in its store alone. It does nothing if
 // they are there.
 func BringHere(ctx context.Context, dir, checkpoint string) error {
@@ -128,7 +131,7 @@ func BringHere(ctx context.Context, dir, checkpoint string) error {
 	if err != nil || !m.Away(checkpoint) {
 		return nil // there is none, or it is whole
 	}
-	url := ownOf(dir).URL
+	url := StoreOf(dir)
 	if url == "" {
 		return fmt.Errorf("%s: it is not known where its storage is", checkpoint)
 	}
