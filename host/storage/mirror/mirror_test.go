@@ -30,6 +30,7 @@ type machine struct {
 	mirror  *mirror.Mirror
 	running *mirror.Running
 	journal *journal.Journal
+	warn    func(string)
 }
 
 // shared returns the URL of a shared directory.
@@ -42,7 +43,7 @@ func on(t *testing.T, url string) *machine {
 	if err == nil {
 		err = d.Create()
 	}
-	m := &machine{t: t, dir: d}
+	m := &machine{t: t, dir: d, warn: func(text string) { t.Log(text) }}
 	if err == nil {
 		m.owner, err = mirror.Owner(d.Path())
 	}
@@ -83,7 +84,7 @@ func (m *machine) beginWith(timing mirror.Timing) *machine {
 	m.openJournal()
 	m.mirror = mirror.New(m.store, m.lease, m.dir)
 	m.running, err = m.mirror.Start(m.t.Context(), m.journal,
-		mirror.Listener{Warn: func(text string) { m.t.Log(text) }, Lost: func(error) {}})
+		mirror.Listener{Warn: m.warn, Lost: func(error) {}})
 	m.do(err)
 	return m
 }

@@ -56,6 +56,8 @@ type Options struct {
 const (
 	firstLook = 60 * time.Second
 	lastCopy  = 60 * time.Second
+	// unsaid is how long it waits without a word.
+	unsaid = 5 * time.Second
 )
 
 // WorkingDir is the directory on this machine of an experiment that is stored at url.
@@ -329,6 +331,10 @@ func (r *Storage) Finish(warn func(string)) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastCopy)
 	defer cancel()
+	late := time.AfterFunc(unsaid, func() {
+		warn(fmt.Sprintf("waiting up to a minute for %s to take the last of what happened", r.store.URL()))
+	})
+	defer late.Stop()
 	if err := r.running.Close(ctx); err != nil {
 		warn(fmt.Sprintf("the last of what happened is in %s alone: %v; `tunehost resume %s` copies it",
 			r.dir.Path(), err, untrusted.Word(r.dir.Path())))
@@ -404,6 +410,9 @@ func Fetch(ctx context.Context, url string) (dir string, done func(), err error)
 	if dir, err = WorkingDir(url); err != nil {
 		return "", nil, usererror.Wrap(err)
 	}
+	if RunsHere(dir) {
+		return dir, func() {}, nil
+	}
 	s, err := mirror.OpenToRead(ctx, url)
 	if err != nil {
 		return "", nil, usererror.Wrap(noneThere(url, err))
@@ -430,6 +439,17 @@ func Fetch(ctx context.Context, url string) (dir string, done func(), err error)
 		return "", nil, usererror.Wrap(noneThere(url, err))
 	}
 	return d.Path(), done, nil
+}
+
+// RunsHere reports whether a host of this machine runs the experiment in a working directory, which is then read even if
+// the storage does not answer.
+func RunsHere(dir string) bool {
+	d, err := storage.At(dir)
+	if err != nil || !d.Exists() {
+		return false
+	}
+	holder, err := journal.Holder(d.Path())
+	return err == nil && holder != nil
 }
 
 // Named returns an error about a copy of the experiment at url with the places in the storage: the copy is temporary.
