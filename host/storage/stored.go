@@ -83,7 +83,7 @@ func isWithin(path, folder string) bool {
 	if err != nil {
 		return Holds(folder, path)
 	}
-	for path = realPath(path); ; path = filepath.Dir(path) {
+	for path = Real(path); ; path = filepath.Dir(path) {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, of) {
 			return true
 		}

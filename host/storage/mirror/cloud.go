@@ -88,7 +88,7 @@ func (c cloud) delete(ctx context.Context, key string) error {
 
 func (c cloud) list(ctx context.Context, prefix string) (found []object, err error) {
 	err = c.each(ctx, &blob.ListOptions{Prefix: prefix}, func(o *blob.ListObject) {
-		found = append(found, object{o.Key, o.Size})
+		found = append(found, object{o.Key, o.Size, o.ModTime})
 	})
 	return found, err
 }

@@ -123,7 +123,7 @@ func (d directory) list(ctx context.Context, prefix string) (found []object, err
 		if err != nil {
 			return err
 		}
-		found = append(found, object{key, info.Size()})
+		found = append(found, object{key, info.Size(), info.ModTime()})
 		return nil
 	})
 	slices.SortFunc(found, func(x, y object) int { return strings.Compare(x.key, y.key) })

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -142,14 +143,21 @@ func (s *Store) fetchSegments(ctx context.Context, d storage.Dir) error {
 
 func (s *Store) fetchSegment(ctx context.Context, to string, pieces []object, end int64) error {
 	var all []byte
+	var changed time.Time
 	for _, p := range pieces {
 		b, err := s.get(ctx, p.key)
 		if err != nil {
 			return err
 		}
 		all = append(all, b...)
+		if p.changed.After(changed) {
+			changed = p.changed
+		}
 	}
-	return storage.WriteFile(to, all[:min(int64(len(all)), end)])
+	if err := storage.WriteFile(to, all[:min(int64(len(all)), end)]); err != nil || changed.IsZero() {
+		return err
+	}
+	return os.Chtimes(to, changed, changed) // lists say when something was recorded last
 }
 
 // fetchManifest fetches a checkpoint. It skips files that are damaged or missing in the store, which [Store.Lacks] then

@@ -60,7 +60,8 @@ const (
 	unsaid = 5 * time.Second
 )
 
-// WorkingDir is the directory on this machine of an experiment that is stored at url.
+// WorkingDir is the directory on this machine of an experiment that is stored at url. It is the same for other
+// spellings of the URL, unless an earlier version of tunehost has made one for this spelling alone.
 func WorkingDir(url string) (string, error) {
 	state := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {
@@ -70,12 +71,24 @@ func WorkingDir(url string) (string, error) {
 		}
 		state = filepath.Join(home, ".local", "state")
 	}
-	_, name, err := mirror.Split(url)
-	if err != nil {
+	if _, _, err := mirror.Split(url); err != nil {
 		return "", err
 	}
+	dir := workingDir(state, mirror.Canonical(url))
+	if earlier := workingDir(state, url); !exists(dir) && exists(earlier) {
+		return earlier, nil
+	}
+	return dir, nil
+}
+
+func workingDir(state, url string) string {
 	sum := sha256.Sum256([]byte(url))
-	return filepath.Join(state, "tunehost", hex.EncodeToString(sum[:6]), name), nil
+	return filepath.Join(state, "tunehost", hex.EncodeToString(sum[:6]), mirror.Name(url))
+}
+
+func exists(path string) bool {
+	_, err := nolink.Lstat(path)
+	return err == nil
 }
 
 // Attach takes the experiment at url for this host. The working directory then has its newest
@@ -486,9 +499,13 @@ func RunsOn(ctx context.Context, url string) string {
 }
 
 func noneThere(url string, err error) error {
-	if errors.Is(err, mirror.ErrNone) {
-		return fmt.Errorf("%s: there is no experiment here; `tunehost ls %s` lists the experiments", url,
-			untrusted.Word(strings.TrimSuffix(url, "/"+filepath.Base(url))))
+	if !errors.Is(err, mirror.ErrNone) {
+		return err
 	}
-	return err
+	folder, _, split := mirror.Split(url)
+	if split != nil {
+		return split
+	}
+	return fmt.Errorf("%s: there is no experiment here; `tunehost ls %s` lists the experiments", url,
+		untrusted.Word(folder))
 }
