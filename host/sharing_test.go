@@ -15,6 +15,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage/remote"
 	"github.com/tunehost/tunehost/host/validate/examine"
 	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
 
 // B-059: a host that is given the path of an experiment's copy in a shared directory refuses it, and changes nothing.
@@ -41,8 +42,8 @@ func TestCopyIsOpenedByPath(t *testing.T) {
 				if err == nil {
 					t.Fatalf("%s of %s", what, by)
 				}
-				contains(t, err.Error(), "write its URL in place of the path, file://"+filepath.Join(shared, "test")+",",
-					"--storage file://"+shared+" for `tunehost run`")
+				contains(t, err.Error(), "write its URL in place of the path, file://"+shared+"/test, or --storage "+
+					"file://"+shared+" for `tunehost run`")
 			}
 		}
 		if now := tree(t, shared); now != before {
@@ -100,6 +101,14 @@ func tree(t *testing.T, folder string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// Trials of an experiment in a storage cannot be learned from, and the message says so.
+func TestLearnByURL(t *testing.T) {
+	o, _ := quick(t, saving, digits.Plugin)
+	o.Sets = []string{"learn_from=[file:///mnt/other]"}
+	contains(t, refused(t, o), "learn_from: file:///mnt/other: this is a URL, expected the directory")
+	contains(t, inherit.Learnable(&config.Experiment{LearnFrom: []string{"s3://b/e"}}).Error(), "this is a URL")
 }
 
 // B-059: a host that is given the URL of an experiment's own directory refuses it, and changes nothing there.
