@@ -11,6 +11,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/inherit"
 	"github.com/tunehost/tunehost/host/prepare"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/storage/remote"
 	"github.com/tunehost/tunehost/host/validate/examine"
@@ -163,4 +164,56 @@ func TestWorkingDirectoryIsTheStorage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// A machine that has only the URL finds which checkpoint the best trial has, and fetches it once.
+func TestCheckpointByURL(t *testing.T) {
+	url := "file://" + t.TempDir()
+	machine(t)
+	o, _ := elsewhere(t, url, saving)
+	finish(t, o)
+	machine(t)
+	url = mirror.Join(url, "test")
+	dir, done, err := remote.Fetch(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	e, err := view.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	e.Elsewhere(func(part string) string { return mirror.Join(url, part) })
+	best, _, err := e.Best(view.Query{})
+	if err != nil || best.Checkpoint != "" || best.Away == "" || best.CheckpointAt != best.Iteration {
+		t.Fatalf("%+v, %v", best, err)
+	}
+	if x := e.Trial(best.Number); x.Checkpoint != "" || x.CheckpointAt == 0 {
+		t.Errorf("%+v", x)
+	}
+	part, err := filepath.Rel(e.Dir.Path(), filepath.Dir(best.Away))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before string
+	for range 2 {
+		files, err := remote.FetchCheckpoint(t.Context(), url, part)
+		if err == nil {
+			_, err = storage.CheckCheckpoint(filepath.Dir(files), true)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := tree(t, filepath.Dir(files))
+		if before != "" && now != before {
+			t.Errorf("it was fetched again:\n%s\nwas:\n%s", now, before)
+		}
+		before = now
+	}
+	_, err = remote.FetchCheckpoint(t.Context(), url, part+"9")
+	if err == nil {
+		t.Fatal("a checkpoint that is not there was fetched")
+	}
+	contains(t, err.Error(), "the checkpoint was deleted")
 }
