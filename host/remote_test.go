@@ -79,6 +79,10 @@ func TestStorageElsewhere(t *testing.T) {
 	if m := audit(t, there.Dir, nil); m.Count(core.Terminated) != 5 || there.Dir == ended.Dir {
 		t.Errorf("%d trials, in %s\n%s", m.Count(core.Terminated), there.Dir, seen)
 	}
+	if beside, err := filepath.Glob(there.Dir + ".*"); err != nil || beside != nil || strings.Contains(seen.String(),
+		"kept in") {
+		t.Errorf("a machine without a copy has kept one: %v, %v\n%s", beside, err, seen)
+	}
 	got := wholeIn(t, there.Dir)
 	for path := range want {
 		if !got[path] {
@@ -191,6 +195,32 @@ func TestMachineIsLost(t *testing.T) {
 	}
 	if v := m.View(0); v.Attempt < 2 || v.Results != 4 {
 		t.Errorf("%+v", v)
+	}
+}
+
+// B-059: a storage that was moved is found where it is now, also from the working directory, and the old place is not
+// touched.
+func TestStorageIsMoved(t *testing.T) {
+	machine(t)
+	old, now := t.TempDir(), filepath.Join(t.TempDir(), "moved")
+	o, _ := elsewhere(t, "file://"+old, saving)
+	finish(t, o)
+	if err := os.CopyFS(now, os.DirFS(old)); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, old)
+	moved, seen := elsewhere(t, "file://"+now, strings.Replace(saving, "trials: 3", "trials: 4", 1))
+	dir := finish(t, moved).Dir
+	p, err := prepare.FromDir(t.Context(), dir, &moved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if url := p.Remote.URL(); url != "file://"+now+"/test" || strings.Contains(seen.String(), "change of storage") {
+		t.Errorf("%s is found at %s\n%s", dir, url, seen)
+	}
+	p.Close()
+	if tree(t, old) != before {
+		t.Error("the old place was changed")
 	}
 }
 

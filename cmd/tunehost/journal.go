@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,7 @@ func (j *journaling) read(at string, args []string) error {
 	if j.dir, err = storage.At(at); err != nil {
 		return err
 	}
-	if err := j.dir.Look(); err != nil {
+	if err := cmp.Or(j.dir.CheckOwn(), j.dir.Look()); err != nil {
 		return err
 	}
 	if !j.dir.Exists() {

@@ -51,6 +51,7 @@ func (a *app) ls(dir string, asJSON bool) error {
 			a.explain(fmt.Errorf("%s: %w", d, err))
 			broken = broken || view.Is(d)
 			x = view.Unreadable(fromRoot(d), err)
+			x.Name = baseOf(d)
 		}
 		if !asJSON {
 			t.rows = append(t.rows, a.listRow(&x))
@@ -145,6 +146,14 @@ func fromRoot(dir string) string {
 	return dir
 }
 
+// baseOf returns the name of a directory, or of the experiment at a URL.
+func baseOf(dir string) string {
+	if mirror.IsURL(dir) {
+		return mirror.Name(dir)
+	}
+	return filepath.Base(dir)
+}
+
 func listTable() *table {
 	t := &table{}
 	t.column("name", false)
@@ -206,7 +215,7 @@ func listTrials(x *view.Summary) string {
 // listName returns an experiment's name, with its directory if that has another name: commands take
 // the directory.
 func listName(x *view.Summary) string {
-	base := filepath.Base(x.Dir)
+	base := baseOf(x.Dir)
 	if x.Name == "" || x.Name == base {
 		return base
 	}

@@ -226,7 +226,7 @@ func (p *Plan) place(ctx context.Context, o *options.Options, in, name string) (
 		return p.placeURL(ctx, o, mirror.Join(in, name))
 	}
 	if p.Dir, err = storage.At(filepath.Join(in, name)); err == nil {
-		err = storage.CheckText(p.Dir.Path())
+		err = cmp.Or(storage.CheckText(p.Dir.Path()), p.Dir.CheckOwn())
 	}
 	return storage.Unusable(err)
 }
@@ -267,8 +267,14 @@ func (p *Plan) placeRecorded(ctx context.Context, o *options.Options, path strin
 	if mirror.IsURL(path) {
 		return p.placeURL(ctx, o, path)
 	}
-	if p.Dir, err = storage.At(path); err != nil || !p.Dir.Exists() {
+	if p.Dir, err = storage.At(path); err != nil {
 		return err
+	}
+	if err := p.Dir.CheckOwn(); err != nil {
+		return usererror.Wrap(err)
+	}
+	if !p.Dir.Exists() {
+		return nil
 	}
 	if err := storage.CheckText(p.Dir.Path()); err != nil {
 		return usererror.Wrap(err)
@@ -277,8 +283,8 @@ func (p *Plan) placeRecorded(ctx context.Context, o *options.Options, path strin
 	if err != nil {
 		return usererror.Wrap(err)
 	}
-	if mirror.IsURL(e.Storage) {
-		return p.attach(ctx, o, mirror.Join(e.Storage, r.Name))
+	if mirror.IsURL(e.Storage) { // unless the copy was moved since
+		return p.attach(ctx, o, cmp.Or(mirror.StoreOf(p.Dir.Path()), mirror.Join(e.Storage, r.Name)))
 	}
 	return nil
 }
@@ -323,8 +329,11 @@ func (p *Plan) resume(o *options.Options, e *config.Experiment) error {
 	return nil
 }
 
-// liesIn reports whether the experiment's directory is in a storage.
+// liesIn reports whether the experiment's directory, or its copy, is in a storage.
 func (p *Plan) liesIn(storage string) bool {
+	if p.Remote != nil {
+		return true // it was found there
+	}
 	dir, err := filepath.Abs(storage)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)

@@ -67,12 +67,12 @@ func unbring(trialDir string, id uint32) error {
 
 // Holds reports whether a path is in a directory, or is the directory; it need not exist.
 func Holds(dir, path string) bool {
-	dir, path = behindLinks(dir), realPath(path)
+	dir, path = behindLinks(dir), Real(path)
 	return dir == path || inside(dir, path)
 }
 
-// realPath resolves the links of the part of a path that exists.
-func realPath(path string) string {
+// Real resolves the links of the part of a path that exists.
+func Real(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil || path == filepath.Dir(path) {
 		return path
@@ -80,7 +80,7 @@ func realPath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
-	return filepath.Join(realPath(filepath.Dir(path)), filepath.Base(path))
+	return filepath.Join(Real(filepath.Dir(path)), filepath.Base(path))
 }
 
 // Iteration returns the iteration of an experiment's checkpoint, and 0 for any other directory.

@@ -63,15 +63,18 @@ func (c *copied) fetch() {
 // fetched brings the copy up to date. Where this machine was the last to run the experiment, its working directory has
 // more than any copy.
 func (c *copied) fetched(ctx context.Context) (p Place, record string, err error) {
+	working, err := remote.WorkingDir(c.url)
+	if err != nil {
+		return p, "", err
+	}
+	if remote.RunsHere(working) {
+		return Place{Dir: working}, "", nil
+	}
 	s, err := mirror.OpenToRead(ctx, c.url)
 	if err != nil {
 		return p, "", err
 	}
 	defer s.Close()
-	working, err := remote.WorkingDir(c.url)
-	if err != nil {
-		return p, "", err
-	}
 	if ours, err := s.LastFrom(ctx, working); err == nil && ours {
 		return Place{Dir: working}, "", nil
 	}

@@ -112,6 +112,14 @@ func (p place) brought(f func(place) error) error {
 // name is what a user calls the place.
 func (p place) name() string { return cmp.Or(p.url, p.dir) }
 
+// base is the name of its directory, or its last one in a storage.
+func (p place) base() string {
+	if name, err := afar.Name(p.url); p.url != "" && err == nil {
+		return name
+	}
+	return filepath.Base(p.dir)
+}
+
 // places finds all experiments. Of those whose directories have the same name, all but the first have a
 // part of a checksum of their path in their id.
 func (c *Catalog) places() (list []place, err error) {

@@ -58,8 +58,9 @@ func (c *Catalog) item(p place) Item {
 	switch {
 	case err != nil:
 		x.Summary = view.Unreadable(p.name(), err)
+		x.Name = p.base()
 	case reading && x.State == "":
-		x.Name, x.Dir = filepath.Base(p.name()), p.name()
+		x.Name, x.Dir = p.base(), p.name()
 	}
 	return Item{ID: p.id, Reading: reading, Summary: x.Summary}
 }

@@ -25,6 +25,7 @@ type bucket interface {
 
 // object is an entry of a listing.
 type object struct {
-	key  string
-	size int64
+	key     string
+	size    int64
+	changed time.Time
 }

@@ -45,11 +45,13 @@ func known(err error) error {
 }
 
 func (c cloud) open(ctx context.Context, key string) (io.ReadCloser, error) {
-	r, err := c.NewReader(ctx, key, nil)
-	if err != nil {
-		return nil, known(err)
-	}
-	return r, nil
+	return patiently(ctx, func(ctx context.Context) (io.ReadCloser, error) {
+		r, err := c.NewReader(ctx, key, nil)
+		if err != nil {
+			return nil, known(err)
+		}
+		return r, nil
+	})
 }
 
 func (c cloud) write(ctx context.Context, key string, from io.Reader, isNew bool) error {
@@ -69,6 +71,8 @@ func (c cloud) write(ctx context.Context, key string, from io.Reader, isNew bool
 }
 
 func (c cloud) changed(ctx context.Context, key string) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	a, err := c.Attributes(ctx, key)
 	if err != nil {
 		return time.Time{}, known(err)
@@ -76,11 +80,15 @@ func (c cloud) changed(ctx context.Context, key string) (time.Time, error) {
 	return a.ModTime, nil
 }
 
-func (c cloud) delete(ctx context.Context, key string) error { return known(c.Delete(ctx, key)) }
+func (c cloud) delete(ctx context.Context, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return known(c.Delete(ctx, key))
+}
 
 func (c cloud) list(ctx context.Context, prefix string) (found []object, err error) {
 	err = c.each(ctx, &blob.ListOptions{Prefix: prefix}, func(o *blob.ListObject) {
-		found = append(found, object{o.Key, o.Size})
+		found = append(found, object{o.Key, o.Size, o.ModTime})
 	})
 	return found, err
 }
@@ -97,7 +105,7 @@ func (c cloud) folders(ctx context.Context) (names []string, err error) {
 // each calls do for each entry of a listing.
 func (c cloud) each(ctx context.Context, options *blob.ListOptions, do func(*blob.ListObject)) error {
 	for it := c.List(options); ; {
-		o, err := it.Next(ctx)
+		o, err := next(ctx, it)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -106,6 +114,13 @@ func (c cloud) each(ctx context.Context, options *blob.ListOptions, do func(*blo
 		}
 		do(o)
 	}
+}
+
+// next waits for a page of the listing, if one is due.
+func next(ctx context.Context, it *blob.ListIterator) (*blob.ListObject, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return it.Next(ctx)
 }
 
 func (c cloud) close() error { return c.Close() }

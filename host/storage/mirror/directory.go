@@ -46,6 +46,9 @@ func (d directory) write(ctx context.Context, key string, from io.Reader, isNew 
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(string(d)); errors.Is(err, fs.ErrNotExist) { // it is not made anew in the middle of a copy
+		return fmt.Errorf("the folder %s is gone: was it moved, or is its file system no longer mounted?", string(d))
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -120,7 +123,7 @@ func (d directory) list(ctx context.Context, prefix string) (found []object, err
 		if err != nil {
 			return err
 		}
-		found = append(found, object{key, info.Size()})
+		found = append(found, object{key, info.Size(), info.ModTime()})
 		return nil
 	})
 	slices.SortFunc(found, func(x, y object) int { return strings.Compare(x.key, y.key) })

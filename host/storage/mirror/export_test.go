@@ -1,7 +1,9 @@
 package mirror
 
 import (
+	"context"
 	"errors"
+	"io"
 	"testing"
 )
 
@@ -42,3 +44,39 @@ func PushJournal(t testing.TB, m *Mirror) {
 
 // SetRecord replaces the record that a mirror copies.
 func SetRecord(m *Mirror, r Record) { m.record = r }
+
+// Hang makes a store take requests and not answer them, until answer is called.
+func Hang(s *Store) (answer func()) {
+	was := s.bucket
+	h := &hanging{bucket: was, over: make(chan struct{})}
+	s.bucket = h
+	return func() { close(h.over) }
+}
+
+type hanging struct {
+	bucket
+	over chan struct{}
+}
+
+func (h *hanging) answers(ctx context.Context) error {
+	select {
+	case <-h.over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (h *hanging) open(ctx context.Context, key string) (io.ReadCloser, error) {
+	if err := h.answers(ctx); err != nil {
+		return nil, err
+	}
+	return h.bucket.open(ctx, key)
+}
+
+func (h *hanging) write(ctx context.Context, key string, from io.Reader, isNew bool) error {
+	if err := h.answers(ctx); err != nil {
+		return err
+	}
+	return h.bucket.write(ctx, key, from, isNew)
+}

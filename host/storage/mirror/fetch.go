@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -11,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -49,6 +51,31 @@ func Fetch(ctx context.Context, s *Store, d storage.Dir) error {
 		return err
 	}
 	return s.fetchExperiment(ctx, d)
+}
+
+// FetchCheckpoint fetches a checkpoint, unless it was fetched before; part is its path in the experiment's directory.
+func FetchCheckpoint(ctx context.Context, s *Store, d storage.Dir, part string) error {
+	text, err := s.get(ctx, path.Join(part, manifestName))
+	if errors.Is(err, ErrNone) {
+		return fmt.Errorf("%w: the checkpoint was deleted, or its host was lost before it was copied", err)
+	}
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(d.Path(), filepath.FromSlash(part))
+	if here, err := storage.ManifestText(dir); err == nil && bytes.Equal(here, text) {
+		if _, err := storage.CheckCheckpoint(dir, true); err == nil {
+			return nil
+		}
+	}
+	err = nolink.RemoveAll(dir)
+	if err == nil {
+		err = s.fetchManifest(ctx, d, path.Join(part, manifestName))
+	}
+	if err == nil {
+		_, err = storage.CheckCheckpoint(dir, true)
+	}
+	return err
 }
 
 // FetchRecord is Fetch without checkpoints, for readers.
@@ -142,14 +169,21 @@ func (s *Store) fetchSegments(ctx context.Context, d storage.Dir) error {
 
 func (s *Store) fetchSegment(ctx context.Context, to string, pieces []object, end int64) error {
 	var all []byte
+	var changed time.Time
 	for _, p := range pieces {
 		b, err := s.get(ctx, p.key)
 		if err != nil {
 			return err
 		}
 		all = append(all, b...)
+		if p.changed.After(changed) {
+			changed = p.changed
+		}
 	}
-	return storage.WriteFile(to, all[:min(int64(len(all)), end)])
+	if err := storage.WriteFile(to, all[:min(int64(len(all)), end)]); err != nil || changed.IsZero() {
+		return err
+	}
+	return os.Chtimes(to, changed, changed) // lists say when something was recorded last
 }
 
 // fetchManifest fetches a checkpoint. It skips files that are damaged or missing in the store, which [Store.Lacks] then

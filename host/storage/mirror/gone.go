@@ -70,7 +70,7 @@ func (s *Store) none(ctx context.Context) error {
 	if err := s.Lost(ctx); err != nil {
 		return err
 	}
-	return ErrNone
+	return fmt.Errorf("%s: %w", Join(s.url, experimentFile), ErrNone)
 }
 
 // lost reports whether the experiment at a URL has lost its file. A folder of somebody else has not.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 )
 
 const (
-	leaseFile = "lease.json"
+	leaseFile = storage.LeaseFile
 	// OwnerFile identifies the working directory, so that it recognises its own copies.
 	OwnerFile = "mirror.json"
 )
@@ -60,11 +61,15 @@ type Lease struct {
 	was    claim
 	owning bool
 
-	renewing sync.Mutex // guards mine once the lease is owned
+	renewing sync.Mutex // guards mine and written once the lease is owned
+	// written are the serials that the store may have: the last one, and those after it whose writing has failed.
+	written []string
 
-	mu      sync.Mutex
-	lost    error
-	renewed time.Time
+	mu       sync.Mutex
+	lost     error
+	renewed  time.Time
+	trouble  error // of the last renewal
+	replaced bool  // see Replaced
 }
 
 // HeldError says which host runs an experiment.
@@ -121,6 +126,9 @@ func Remember(dir, url string) error {
 	return x.write(dir)
 }
 
+// StoreOf returns the URL of the store to which a working directory was copied last; "" if it is not known.
+func StoreOf(dir string) string { return ownOf(dir).URL }
+
 // BringHere fetches the files of a checkpoint in a working directory that are in its store alone. It does nothing if
 // they are there.
 func BringHere(ctx context.Context, dir, checkpoint string) error {
@@ -128,7 +136,7 @@ func BringHere(ctx context.Context, dir, checkpoint string) error {
 	if err != nil || !m.Away(checkpoint) {
 		return nil // there is none, or it is whole
 	}
-	url := ownOf(dir).URL
+	url := StoreOf(dir)
 	if url == "" {
 		return fmt.Errorf("%s: it is not known where its storage is", checkpoint)
 	}
@@ -175,7 +183,7 @@ func Take(ctx context.Context, s *Store, t Timing, owner string, say func(string
 // begin takes a lease that no host has had yet.
 func (l *Lease) begin(ctx context.Context) (bool, error) {
 	ok, err := l.store.putNew(ctx, leaseFile, l.text())
-	l.New, l.SameDir = ok, ok
+	l.New, l.SameDir, l.written = ok, ok, []string{l.mine.Serial}
 	return ok, err
 }
 
@@ -313,9 +321,11 @@ func (l *Lease) text() []byte {
 }
 
 func (l *Lease) write(ctx context.Context) error {
+	l.written = append(l.written, l.mine.Serial)
 	if err := l.store.put(ctx, leaseFile, l.text()); err != nil {
 		return err
 	}
+	l.written = l.written[len(l.written)-1:]
 	l.mu.Lock()
 	l.renewed = time.Now()
 	l.mu.Unlock()
@@ -327,7 +337,13 @@ func (l *Lease) write(ctx context.Context) error {
 func (l *Lease) renew(ctx context.Context) error {
 	l.renewing.Lock()
 	defer l.renewing.Unlock()
-	return l.renewNow(ctx)
+	ctx, cancel := context.WithTimeout(ctx, l.timing.Expire/3)
+	defer cancel()
+	err := l.renewNow(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.trouble = err
+	return err
 }
 
 func (l *Lease) renewNow(ctx context.Context) error {
@@ -338,6 +354,9 @@ func (l *Lease) renewNow(ctx context.Context) error {
 	if err == nil && now.Holder != l.mine.Holder {
 		l.lose(&HeldError{l.store.url, now.Host, now.PID})
 		return l.Lost()
+	}
+	if !slices.Contains(l.written, now.Serial) { // it has none, or an older one
+		l.setReplaced(true)
 	}
 	l.mine.Serial = rand.Text()
 	return l.write(ctx)
@@ -356,6 +375,20 @@ func (l *Lease) Lost() error {
 	return l.lost
 }
 
+// Replaced reports whether the store has lost the lease, or has an older one again: what this host had copied was
+// removed, or is not all that it was.
+func (l *Lease) Replaced() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.replaced
+}
+
+func (l *Lease) setReplaced(is bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.replaced = is
+}
+
 // errStale says that another host may have the lease.
 var errStale = errors.New("the lease could not be renewed in time")
 
@@ -364,9 +397,23 @@ func (l *Lease) Held() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lost == nil && time.Since(l.renewed) > l.timing.Expire-2*l.timing.Renew {
-		return errStale
+		return l.stale()
 	}
 	return l.lost
+}
+
+func (l *Lease) stale() error {
+	if l.trouble == nil {
+		return errStale
+	}
+	return fmt.Errorf("%w: %w", errStale, l.trouble)
+}
+
+// age is how long ago the lease was renewed.
+func (l *Lease) age() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Since(l.renewed)
 }
 
 // Release lets the next host take the lease at once. Where this host never was the owner, nothing is left of it.

@@ -130,6 +130,8 @@ func (m *Mirror) recallManifests(ctx context.Context) error {
 	if err := m.recallBlobs(ctx); err != nil {
 		return err
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, key := range there {
 		dir, ok := here[key]
 		if ok && m.recallManifest(key, dir) {
@@ -140,9 +142,10 @@ func (m *Mirror) recallManifests(ctx context.Context) error {
 				func() {}})
 		}
 	}
-	for _, dir := range here {
-		m.saved = append(m.saved, dir)
+	for _, dir := range m.saved { // they wait already
+		delete(here, m.key(dir))
 	}
+	m.saved = slices.AppendSeq(m.saved, maps.Values(here))
 	return nil
 }
 

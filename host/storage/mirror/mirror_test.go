@@ -30,6 +30,7 @@ type machine struct {
 	mirror  *mirror.Mirror
 	running *mirror.Running
 	journal *journal.Journal
+	warn    func(string)
 }
 
 // shared returns the URL of a shared directory.
@@ -42,7 +43,7 @@ func on(t *testing.T, url string) *machine {
 	if err == nil {
 		err = d.Create()
 	}
-	m := &machine{t: t, dir: d}
+	m := &machine{t: t, dir: d, warn: func(text string) { t.Log(text) }}
 	if err == nil {
 		m.owner, err = mirror.Owner(d.Path())
 	}
@@ -83,7 +84,7 @@ func (m *machine) beginWith(timing mirror.Timing) *machine {
 	m.openJournal()
 	m.mirror = mirror.New(m.store, m.lease, m.dir)
 	m.running, err = m.mirror.Start(m.t.Context(), m.journal,
-		mirror.Listener{Warn: func(text string) { m.t.Log(text) }, Lost: func(error) {}})
+		mirror.Listener{Warn: m.warn, Lost: func(error) {}})
 	m.do(err)
 	return m
 }
@@ -470,6 +471,28 @@ func TestDeletedDuringARound(t *testing.T) {
 	}
 }
 
+// A copy tells when something was recorded last.
+func TestTimeOfTheRecord(t *testing.T) {
+	t.Parallel()
+	u := shared(t)
+	a := on(t, u).begin()
+	a.record("one")
+	a.end()
+	then := time.Now().Add(-time.Hour).Truncate(time.Second)
+	pieces, err := filepath.Glob(strings.TrimPrefix(u, "file://") + "/journal/*/0*")
+	a.do(err)
+	for _, p := range pieces {
+		a.do(os.Chtimes(p, then, then))
+	}
+	b := on(t, u)
+	b.do(mirror.FetchRecord(t.Context(), b.store, b.dir))
+	files, err := os.ReadDir(b.dir.Journal())
+	b.do(err)
+	if info, err := files[0].Info(); len(pieces) == 0 || err != nil || !info.ModTime().Equal(then) {
+		t.Errorf("%v, not %v: %v", info.ModTime(), then, err)
+	}
+}
+
 // A failing storage is tried again, and loses nothing.
 func TestStorageFails(t *testing.T) {
 	t.Parallel()
@@ -518,5 +541,33 @@ func TestURLs(t *testing.T) {
 		if _, err := mirror.Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", url, err)
 		}
+	}
+}
+
+// Spellings of the same URL are one, and different places are not.
+func TestCanonical(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(folder, link); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, same := range [][]string{
+		{"file://" + folder + "/a b", "file://" + folder + "/a%20b", "file://" + folder + "//a%20b/",
+			"file://" + link + "/a b"},
+		{"s3://b/p/n?region=x&endpoint=http://h:1", "s3://b//p/n/?endpoint=http%3A%2F%2Fh%3A1&region=x"},
+		{"s3://b/p/n"}, {"s3://c/p/n"}, {"s3://b/p/n?region=y"},
+	} {
+		for _, url := range same {
+			got := mirror.Canonical(url)
+			if got != mirror.Canonical(same[0]) || seen[got] != "" && seen[got] != same[0] {
+				t.Errorf("%s: %s", url, got)
+			}
+			seen[got] = same[0]
+		}
+	}
+	if name := mirror.Name("s3://b/p/n?endpoint=http://h/x"); name != "n" {
+		t.Error(name)
 	}
 }

@@ -33,6 +33,8 @@ type Running struct {
 	hear   Listener
 	cancel context.CancelFunc
 	work   sync.WaitGroup
+
+	mu     sync.Mutex
 	failed bool // the last round failed, and that was reported
 }
 
@@ -82,6 +84,9 @@ func (x *Running) renew(ctx context.Context) {
 			x.hear.Lost(err)
 			return
 		}
+		if x.m.lease.Replaced() {
+			x.m.Wake()
+		}
 	}
 }
 
@@ -92,7 +97,7 @@ func (x *Running) rounds(ctx context.Context) {
 			return
 		case <-x.m.wake:
 		}
-		err := x.m.round(ctx)
+		err := x.round(ctx)
 		switch {
 		case ctx.Err() != nil || x.m.lease.Lost() != nil:
 			return
@@ -110,8 +115,39 @@ func (x *Running) rounds(ctx context.Context) {
 	}
 }
 
+// round makes a round. It reports a store that does not answer meanwhile, and gives the round up if that lasts: what
+// hangs may hang for ever.
+func (x *Running) round(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for wait(ctx, x.m.lease.timing.Renew) {
+			err := x.m.lease.Held()
+			if err != nil && x.m.lease.Lost() == nil {
+				x.reportStore(err)
+			}
+			if err != nil && x.m.lease.age() > 3*x.m.lease.timing.Expire {
+				cancel(err)
+			}
+		}
+	})
+	replaced := x.m.lease.Replaced()
+	err := x.m.round(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	cancel(nil)
+	watching.Wait()
+	if err == nil && replaced {
+		x.hear.Warn(x.m.store.url + " no longer had what was copied there: it was copied again")
+	}
+	return err
+}
+
 // reportStore reports once that the store cannot be written to, and once that it can again.
 func (x *Running) reportStore(err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	switch {
 	case err != nil && !x.failed:
 		x.hear.Warn(fmt.Sprintf("the copy in the storage is behind; new data is kept in %s only until it can "+
@@ -145,7 +181,7 @@ func (x *Running) Close(ctx context.Context) error {
 	err := x.m.lease.renew(ctx)
 	for delay := pace / 4; ; delay *= 2 {
 		if err == nil {
-			err = x.m.round(ctx)
+			err = x.round(ctx)
 		}
 		if err == nil {
 			return x.m.lease.Release(ctx)

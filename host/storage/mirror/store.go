@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
@@ -39,12 +40,36 @@ func Join(storage, name string) string {
 	return u.String()
 }
 
+// Canonical returns one URL for all that name the same experiment, to be compared: without what other letters, an order
+// of parameters, doubled slashes or links make of it.
+func Canonical(experiment string) string {
+	u, err := url.Parse(experiment)
+	if err != nil {
+		return experiment
+	}
+	u.Path, u.RawPath, u.RawQuery = path.Clean("/"+u.Path), "", u.Query().Encode()
+	if u.Scheme == "file" {
+		u.Path = filepath.ToSlash(storage.Real(filepath.FromSlash(u.Path)))
+	}
+	return u.String()
+}
+
+// Name returns the name of the experiment at a URL, or the URL where it names none.
+func Name(experiment string) string {
+	_, name, err := Split(experiment)
+	if err != nil {
+		return experiment
+	}
+	return name
+}
+
 // Split is the reverse of Join.
 func Split(experiment string) (storage, name string, err error) {
 	u, err := url.Parse(experiment)
 	if err != nil {
 		return "", "", err
 	}
+	u.Path = path.Clean(u.Path)
 	name = path.Base(u.Path)
 	if name == "/" || name == "." {
 		return "", "", fmt.Errorf("%s: it names no experiment; write %s/NAME", experiment,
@@ -109,11 +134,15 @@ func parse(experiment string) (*url.URL, error) {
 // openBucket opens a directory, or the part of a cloud's bucket that has an experiment's objects.
 func openBucket(ctx context.Context, u *url.URL) (bucket, error) {
 	if u.Scheme == "file" {
-		return openDirectory(filepath.FromSlash(path.Clean(u.Path)))
+		dir := filepath.FromSlash(path.Clean(u.Path))
+		if err := storage.CheckStore(dir); err != nil {
+			return nil, err
+		}
+		return openDirectory(dir)
 	}
 	whole := *u
 	whole.Path = ""
-	return openCloud(ctx, whole.String(), strings.Trim(u.Path, "/"))
+	return openCloud(ctx, whole.String(), strings.Trim(path.Clean("/"+u.Path), "/"))
 }
 
 // URL returns the URL of the experiment.
@@ -139,7 +168,7 @@ var ErrNone = errors.New("it is not there")
 func (s *Store) get(ctx context.Context, key string) ([]byte, error) {
 	r, err := s.bucket.open(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNone
+		return nil, fmt.Errorf("%s: %w", Join(s.url, key), ErrNone)
 	}
 	if err != nil {
 		return nil, s.explain(err)

@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"os"
@@ -326,8 +327,30 @@ func TestNoneThere(t *testing.T) {
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := remote.Fetch(t.Context(), "file://"+folder+"/none")
+	_, _, err := remote.Fetch(t.Context(), "file://"+folder+"/none/")
 	if err == nil || !strings.Contains(err.Error(), "`tunehost ls 'file://"+folder+"'` lists") {
 		t.Error(err)
+	}
+}
+
+// A machine finds its working directory by any spelling of the URL, and one of an earlier version by its own.
+func TestWorkingDirOfSpellings(t *testing.T) {
+	machine(t)
+	state := os.Getenv("XDG_STATE_HOME")
+	folder := t.TempDir()
+	url, other := "file://"+folder+"/a%20b", "file://"+folder+"//a b/"
+	want, err := remote.WorkingDir(url)
+	do(t, err)
+	for range 2 {
+		if got, err := remote.WorkingDir(other); err != nil || got != want {
+			t.Errorf("%s, not %s: %v", got, want, err)
+		}
+		sum := sha256.Sum256([]byte(other)) // as earlier versions did
+		earlier := filepath.Join(state, "tunehost", hex.EncodeToString(sum[:6]), "a b")
+		do(t, os.MkdirAll(earlier, 0o700))
+		want = earlier
+	}
+	if got, err := remote.WorkingDir(url); err != nil || got == want {
+		t.Errorf("%s: %v", got, err)
 	}
 }

@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -55,9 +56,12 @@ type Options struct {
 const (
 	firstLook = 60 * time.Second
 	lastCopy  = 60 * time.Second
+	// unsaid is how long it waits without a word.
+	unsaid = 5 * time.Second
 )
 
-// WorkingDir is the directory on this machine of an experiment that is stored at url.
+// WorkingDir is the directory on this machine of an experiment that is stored at url. It is the same for other
+// spellings of the URL, unless an earlier version of tunehost has made one for this spelling alone.
 func WorkingDir(url string) (string, error) {
 	state := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {
@@ -67,17 +71,32 @@ func WorkingDir(url string) (string, error) {
 		}
 		state = filepath.Join(home, ".local", "state")
 	}
-	_, name, err := mirror.Split(url)
-	if err != nil {
+	if _, _, err := mirror.Split(url); err != nil {
 		return "", err
 	}
+	dir := workingDir(state, mirror.Canonical(url))
+	if earlier := workingDir(state, url); !exists(dir) && exists(earlier) {
+		return earlier, nil
+	}
+	return dir, nil
+}
+
+func workingDir(state, url string) string {
 	sum := sha256.Sum256([]byte(url))
-	return filepath.Join(state, "tunehost", hex.EncodeToString(sum[:6]), name), nil
+	return filepath.Join(state, "tunehost", hex.EncodeToString(sum[:6]), mirror.Name(url))
+}
+
+func exists(path string) bool {
+	_, err := nolink.Lstat(path)
+	return err == nil
 }
 
 // Attach takes the experiment at url for this host. The working directory then has its newest
 // state: that of this machine, or that of the storage where another machine has gone on since.
 func Attach(ctx context.Context, url string, dir storage.Dir, o Options) (r *Storage, err error) {
+	if err := cmp.Or(dir.CheckOwn(), apart(url, dir)); err != nil {
+		return nil, usererror.Wrap(err)
+	}
 	if err := dir.Usable(o.TrustDir); err != nil {
 		return nil, err
 	}
@@ -102,6 +121,20 @@ func Attach(ctx context.Context, url string, dir storage.Dir, o Options) (r *Sto
 		return nil, err
 	}
 	return r, nil
+}
+
+// apart refuses a shared directory that is an experiment's own: this one's working directory, perhaps by another path,
+// or one that has it inside or is inside of it, or that of another experiment.
+func apart(url string, dir storage.Dir) error {
+	path, ok := mirror.Directory(url)
+	if !ok {
+		return nil
+	}
+	if !storage.Overlaps(path, dir.Path()) {
+		return storage.CheckStore(path)
+	}
+	return fmt.Errorf("%s overlaps %s, the experiment's working directory on this machine: set XDG_STATE_HOME to a "+
+		"folder outside of it", url, dir.Path())
 }
 
 // usable refuses a shared directory in which another user could change what runs, unless the user trusts it: the
@@ -205,6 +238,9 @@ func (r *Storage) update(ctx context.Context, o Options) error {
 	r.fetched = true
 	o.Tell("fetching " + r.store.URL() + " to " + r.dir.Path())
 	err = mirror.Fetch(ctx, r.store, r.dir)
+	if errors.Is(err, mirror.ErrNone) {
+		err = fmt.Errorf("the experiment was removed while it was fetched: %w; put it back from a copy", err)
+	}
 	if lacks := r.store.Lacks(); lacks != "" {
 		r.doubts = append(r.doubts, lacks)
 	}
@@ -242,7 +278,8 @@ func (r *Storage) same(ctx context.Context) error {
 		"a new one", r.store.URL(), r.dir.Path())
 }
 
-// setAside moves the content of the working directory to a directory beside it; "" if it has none.
+// setAside moves the content of the working directory to a directory beside it; "" if it has none. A working directory
+// that was just made has a folder for trials.
 func setAside(dir storage.Dir) (aside string, err error) {
 	list, err := nolink.ReadDir(dir.Path())
 	if err != nil {
@@ -250,14 +287,15 @@ func setAside(dir storage.Dir) (aside string, err error) {
 	}
 	beside := dir.Path() + time.Now().UTC().Format(".20060102T150405")
 	for _, e := range list {
-		if e.Name() == "LOCK" || e.Name() == mirror.OwnerFile {
+		path := filepath.Join(dir.Path(), e.Name())
+		if e.Name() == "LOCK" || e.Name() == mirror.OwnerFile || path == dir.Trials() && nolink.Remove(path) == nil {
 			continue
 		}
 		aside = beside
 		if err := nolink.MkdirAll(aside, 0o700); err != nil {
 			return aside, err
 		}
-		if err := nolink.Rename(filepath.Join(dir.Path(), e.Name()), filepath.Join(aside, e.Name())); err != nil {
+		if err := nolink.Rename(path, filepath.Join(aside, e.Name())); err != nil {
 			return aside, err
 		}
 	}
@@ -306,6 +344,10 @@ func (r *Storage) Finish(warn func(string)) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastCopy)
 	defer cancel()
+	late := time.AfterFunc(unsaid, func() {
+		warn("waiting up to a minute for " + r.store.URL() + " to take the last of what happened")
+	})
+	defer late.Stop()
 	if err := r.running.Close(ctx); err != nil {
 		warn(fmt.Sprintf("the last of what happened is in %s alone: %v; `tunehost resume %s` copies it",
 			r.dir.Path(), err, untrusted.Word(r.dir.Path())))
@@ -381,6 +423,9 @@ func Fetch(ctx context.Context, url string) (dir string, done func(), err error)
 	if dir, err = WorkingDir(url); err != nil {
 		return "", nil, usererror.Wrap(err)
 	}
+	if RunsHere(dir) {
+		return dir, func() {}, nil
+	}
 	s, err := mirror.OpenToRead(ctx, url)
 	if err != nil {
 		return "", nil, usererror.Wrap(noneThere(url, err))
@@ -407,6 +452,40 @@ func Fetch(ctx context.Context, url string) (dir string, done func(), err error)
 		return "", nil, usererror.Wrap(noneThere(url, err))
 	}
 	return d.Path(), done, nil
+}
+
+// FetchCheckpoint fetches a checkpoint of the experiment at url to this machine, beside where its working directory is
+// or would be, and returns the folder of its files. part is the checkpoint's path in the experiment's directory.
+func FetchCheckpoint(ctx context.Context, url, part string) (files string, err error) {
+	working, err := WorkingDir(url)
+	if err != nil {
+		return "", usererror.Wrap(err)
+	}
+	d, err := storage.At(working + ".checkpoints")
+	if err != nil {
+		return "", usererror.Wrap(err)
+	}
+	s, err := mirror.OpenToRead(ctx, url)
+	if err != nil {
+		return "", usererror.Wrap(noneThere(url, err))
+	}
+	defer s.Close()
+	err = mirror.FetchCheckpoint(ctx, s, d, filepath.ToSlash(part))
+	if lacks := s.Lacks(); lacks != "" {
+		err = errors.New(lacks)
+	}
+	return storage.FilesOf(filepath.Join(d.Path(), part)), err
+}
+
+// RunsHere reports whether a host of this machine runs the experiment in a working directory. Then that is read even
+// if the storage does not answer.
+func RunsHere(dir string) bool {
+	d, err := storage.At(dir)
+	if err != nil || !d.Exists() {
+		return false
+	}
+	holder, err := journal.Holder(d.Path())
+	return err == nil && holder != nil
 }
 
 // Named returns an error about a copy of the experiment at url with the places in the storage: the copy is temporary.
@@ -443,9 +522,13 @@ func RunsOn(ctx context.Context, url string) string {
 }
 
 func noneThere(url string, err error) error {
-	if errors.Is(err, mirror.ErrNone) {
-		return fmt.Errorf("%s: there is no experiment here; `tunehost ls %s` lists the experiments", url,
-			untrusted.Word(strings.TrimSuffix(url, "/"+filepath.Base(url))))
+	if !errors.Is(err, mirror.ErrNone) {
+		return err
 	}
-	return err
+	folder, _, split := mirror.Split(url)
+	if split != nil {
+		return split
+	}
+	return fmt.Errorf("%s: there is no experiment here; `tunehost ls %s` lists the experiments", url,
+		untrusted.Word(folder))
 }

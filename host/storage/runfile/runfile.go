@@ -255,6 +255,9 @@ func Agree(d storage.Dir, f *File, e *config.Experiment, s *core.Spec) error {
 
 // Read reads the recorded file and experiment of a directory.
 func Read(d storage.Dir) (*File, *config.Experiment, error) {
+	if err := d.CheckOwn(); err != nil {
+		return nil, nil, err
+	}
 	text, err := storage.ReadFile(Path(d), maxBytes)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !d.Exists() {
 		return nil, nil, Missing(d)
