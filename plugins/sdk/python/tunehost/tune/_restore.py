@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from pathlib import Path
-from typing import Any, Mapping, Optional, Tuple
+from typing import Any, Callable, Mapping, Optional, Tuple
 
 from .._minimize import Returning
 from . import _callbacks, _encode, _payload
@@ -105,10 +106,8 @@ def check_objective(dir: Path, tune: TuneConfig) -> None:
         )
 
 
-def renew(dir: Path, trainable: Any, param_space: Optional[Mapping[str, Any]]) -> None:
-    """Replaces the trainable and the objects of the space."""
-    if trainable is None and param_space is None:
-        return
+def renewal(dir: Path, trainable: Any, param_space: Optional[Mapping[str, Any]]) -> Callable[[], None]:
+    """A function that replaces the trainable and the objects of the space. TuneError: they are none of this experiment."""
     payload, plan = _payload.read(dir), _payload.read_plan(dir)
     objects = {}
     if trainable is not None:
@@ -129,7 +128,7 @@ def renew(dir: Path, trainable: Any, param_space: Optional[Mapping[str, Any]]) -
         if _shape(new.plan) != _shape(plan):
             raise TuneError(f"param_space has other parameters than the experiment: {_SAME}")
         new.plan.suggestions, plan = plan.suggestions, new.plan
-    _payload.write(dir, payload, plan, objects)
+    return functools.partial(_payload.write, dir, payload, plan, objects)
 
 
 def _shape(node: _encode.Node) -> Any:
