@@ -208,6 +208,7 @@ class Tuner:
         """Takes the experiment that exists, prepares what becomes of its trials, and returns the arguments of the program.
         TuneError: it is in use, and nothing has changed."""
         assert self._dir
+        _restore.check_place(Path(self._dir, _PAYLOAD))
         try:
             hold.take(self._dir)
             for change in self._changes:
