@@ -21,6 +21,11 @@ def metrics(dir: str) -> List[str]:
     return [one["metric"] for one in found if one]
 
 
+def checkpoints(dir: str) -> Dict[str, Any]:
+    """Which checkpoints an experiment keeps: keep, score and mode, as far as they are given."""
+    return _key(dir, "checkpoint") or {}
+
+
 def repeat(dir: str) -> int:
     """How many trials each suggestion becomes."""
     return int(_key(dir, "repeat") or 1)
