@@ -169,6 +169,17 @@ def test_minimize_that_is_refused_changes_nothing(tmp_path):
     assert found[0].value < 1
 
 
+def test_minimize_of_an_experiment_that_just_begins():
+    """Another name would make two of them."""
+    os.makedirs("kept/held/tune")
+    with _holding.Hold() as hold:
+        hold.take("kept/held")
+        with pytest.raises(TuneError, match=r"is in use by process \d+ on \S+, which is just beginning this experiment; try"):
+            tunehost.minimize(len, {"x": tune.uniform(0, 1)}, 2, name="held", storage="kept", resume=True)
+    with pytest.raises(TuneError, match="that could continue: choose another name"):
+        tunehost.minimize(len, {"x": tune.uniform(0, 1)}, 2, name="held", storage="kept", resume=True)
+
+
 def test_a_folder_that_cannot_be_written(running, monkeypatch):
     """The error is one line."""
     found, thread = running

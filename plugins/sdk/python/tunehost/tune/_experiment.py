@@ -396,7 +396,7 @@ def _checkpoint(trainable: Any, config: CheckpointConfig) -> Keys:
 
 
 def _at_end(trainable: Any, wanted: Optional[bool]) -> bool:
-    """Whether the last result gets a checkpoint: that of a class that can save does if nothing else is said, as in Ray."""
+    """Whether the last result gets a checkpoint: as in Ray, that of a class that can save does unless it is said."""
     if wanted is None:
         return isinstance(trainable, type) and overrides(trainable, "save_checkpoint")
     return wanted

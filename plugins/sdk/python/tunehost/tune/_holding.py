@@ -21,6 +21,7 @@ _FILE = "LOCK"  #: of a host in the experiment's directory, of a script in its f
 _SOON_S = 5.0  # in which a host ends whose script was killed, and a script whose host has ended
 _MORE_S = 10.0  # for the end of a host that has waited for its executor
 _EVERY_S = 0.1
+_TRIES = 3
 
 Holder = Dict[str, str]
 
@@ -85,10 +86,25 @@ def _drop_all() -> None:
 os.register_at_fork(after_in_child=_drop_all)  # or it would keep others out when the script has ended
 
 
+def refuse_beginning(dir: str) -> None:
+    """TuneError if another script is about to begin the experiment in a directory that has none yet."""
+    for _ in range(_TRIES):
+        script = _holder(Path(dir, "tune", _FILE))
+        if script is not None:
+            raise TuneError(f"{_used(dir, script)}, which is just beginning this experiment; try again in a moment")
+        if os.path.exists(os.path.join(dir, "tune", _FILE)):
+            return  # it has ended
+        time.sleep(_EVERY_S)  # the directory may have been made a moment ago
+
+
 def _host_of(dir: str) -> Optional[Holder]:
     """The host that is at work; None if there is none, or if the program has to say why that is not known."""
+    return _holder(Path(dir, _FILE))
+
+
+def _holder(file: Path) -> Optional[Holder]:
     try:
-        fd = os.open(Path(dir, _FILE), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
     try:

@@ -110,6 +110,7 @@ class Tuner:
         if not os.path.lexists(dir):
             return
         if not os.path.exists(os.path.join(dir, _PAYLOAD, "tuner.json")):
+            _holding.refuse_beginning(dir)
             raise TuneError(f"there is no experiment of tunehost.tune at {dir} that could continue: choose another name")
         _trust.check(dir)
         assert self._experiment
