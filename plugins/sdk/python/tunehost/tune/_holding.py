@@ -22,6 +22,7 @@ _SOON_S = 5.0  # in which a host ends whose script was killed, and a script whos
 _MORE_S = 10.0  # for the end of a host that has waited for its executor
 _EVERY_S = 0.1
 _TRIES = 3
+_LEAVES = "which still waits for its executor to give leases back"
 
 Holder = Dict[str, str]
 
@@ -50,8 +51,8 @@ class Hold:
             left = _leaves_in(dir) if host else 0.0
             if left > 0 and host and not leaving:
                 leaving, end = True, time.monotonic() + left + _MORE_S
-                _host.warn(f"{_used(dir, host)}, which still waits for its executor to give leases back, {left:.0f}s more at "
-                           "most; this one waits for its end, and then continues")
+                _host.warn(f"{_used(dir, host)}, {_LEAVES}, {left:.0f}s more at most; this one waits for its end, and then "
+                           "continues")
             if script and host and not leaving or time.monotonic() > end:
                 raise TuneError(_refusal(dir, script, host, left))
             time.sleep(_EVERY_S)
@@ -70,8 +71,8 @@ class Hold:
         except BlockingIOError:
             return _read(self._fd)
         os.truncate(self._fd, 0)
-        now = datetime.datetime.now(datetime.timezone.utc)
-        os.pwrite(self._fd, f"pid {os.getpid()}\nstarted {now:%Y-%m-%dT%H:%M:%SZ}\nhost {os.uname().nodename}\n".encode(), 0)
+        now = f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
+        os.pwrite(self._fd, f"pid {os.getpid()}\nstarted {now}\nhost {os.uname().nodename}\n".encode(), 0)
         return None
 
 
@@ -139,7 +140,8 @@ def _moment(text: Any) -> float:
 
 
 def _used(dir: str, by: Holder) -> str:
-    return f"{dir} is in use by process {by['pid']} on {by['host']}" if len(by) == 3 else f"{dir} is in use by another process"
+    who = f"process {by['pid']} on {by['host']}" if len(by) == 3 else "another process"
+    return f"{dir} is in use by {who}"
 
 
 def _refusal(dir: str, script: Optional[Holder], host: Optional[Holder], left: float) -> str:
@@ -148,7 +150,8 @@ def _refusal(dir: str, script: Optional[Holder], host: Optional[Holder], left: f
     if len(by) < 3:
         return f"{_used(dir, by)}, which is just starting or leaving; try again in a moment"
     if left > 0:
-        return f"{_used(dir, by)}, which still waits for its executor to give leases back; try again when it has ended"
-    word = shlex.quote(dir)
-    follow = f"; `tunehost watch {word}` follows it, `tunehost interrupt {word}` ends its host such that it can continue"
-    return f"{_used(dir, by)} since {by['started']}: stop that one first{follow if host else ''}"
+        return f"{_used(dir, by)}, {_LEAVES}; try again when it has ended"
+    word, why = shlex.quote(dir), f"{_used(dir, by)} since {by['started']}: stop that one first"
+    if host is None:
+        return why
+    return f"{why}; `tunehost watch {word}` follows it, `tunehost interrupt {word}` ends its host such that it can continue"
