@@ -51,8 +51,8 @@ class Hold:
             left = _leaves_in(dir) if host else 0.0
             if left > 0 and host and not leaving:
                 leaving, end = True, time.monotonic() + left + _MORE_S
-                _host.warn(f"{_used(dir, host)}, {_LEAVES}, {left:.0f}s more at most; this one waits for its end, and then "
-                           "continues")
+                _host.warn(f"{_used(dir, host)}, {_LEAVES}, {left:.0f}s more at most; this one waits for its end, and "
+                           "then continues")
             if script and host and not leaving or time.monotonic() > end:
                 raise TuneError(_refusal(dir, script, host, left))
             time.sleep(_EVERY_S)
@@ -154,4 +154,5 @@ def _refusal(dir: str, script: Optional[Holder], host: Optional[Holder], left: f
     word, why = shlex.quote(dir), f"{_used(dir, by)} since {by['started']}: stop that one first"
     if host is None:
         return why
-    return f"{why}; `tunehost watch {word}` follows it, `tunehost interrupt {word}` ends its host such that it can continue"
+    ends = f"`tunehost interrupt {word}` ends its host such that it can continue"
+    return f"{why}; `tunehost watch {word}` follows it, {ends}"
