@@ -1,5 +1,6 @@
-"""The values of choices that the record has as texts, since one of them is no value of JSON. A file of the experiment has
-the others with their types, for who reads it and runs nothing of the script."""
+"""The values of choices that the record has as texts, since one of them is no value of JSON, and the lists of a space,
+which the record has as groups. A file of the experiment has them with their types, for who reads it and runs nothing of
+the script."""
 
 from __future__ import annotations
 
@@ -9,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 if TYPE_CHECKING:
-    from .tune._encode import Group
+    from .tune._encode import Group, Node
 
 __all__ = ["read", "typed", "write"]
 
 _FILE = ".values.json"
 _MOST_BYTES = 1 << 20
+_LISTS = ""  #: no parameter's name; has the whole names of lists, which are "list" or "tuple"
 
 Values = Dict[str, Dict[str, Any]]  # of the parameters by their whole names, by their texts
 
@@ -22,6 +24,7 @@ Values = Dict[str, Dict[str, Any]]  # of the parameters by their whole names, by
 def write(dir: "str | os.PathLike[str]", plan: Group) -> None:
     """Writes the file of an experiment into its directory, or its folder of tunehost.tune, if it needs one."""
     found = {"/".join(path): {text: value for text, value in pairs} for path, pairs in _texts(plan)}
+    found[_LISTS] = {"/".join(path): {"is": kind} for path, kind in _lists(plan)}
     text = json.dumps({name: values for name, values in found.items() if values})
     if text != "{}" and len(text) <= _MOST_BYTES:
         Path(dir, _FILE).write_text(text, encoding="utf-8")
@@ -48,10 +51,38 @@ def typed(params: Mapping[str, Any], values: Values, prefix: str = "") -> Dict[s
     for key, value in params.items():
         name = prefix + key
         if isinstance(value, dict):
-            found[key] = typed(value, values, name + "/")
+            found[key] = _as(values.get(_LISTS, {}).get(name), typed(value, values, name + "/"))
         else:
             found[key] = values[name].get(value, value) if isinstance(value, str) and name in values else value
     return found
+
+
+def _as(kind: Optional[str], members: Dict[str, Any]) -> Any:
+    """The members of a group as a list or tuple, if they are one and none is missing, as those of sample_from are."""
+    places = [str(i) for i in range(len(members))]
+    if kind is None or set(members) != set(places):
+        return members
+    listed = [members[place] for place in places]
+    return tuple(listed) if kind == "tuple" else listed
+
+
+def _lists(plan: Group) -> Iterator[Tuple[Tuple[str, ...], str]]:
+    """The lists and tuples that contain parameters."""
+    from .tune._encode import Listed, all_of
+
+    for node in all_of(plan):
+        path = _path(node) if isinstance(node, Listed) else None
+        if path is not None and isinstance(node, Listed):
+            yield path, "tuple" if issubclass(node.kind, tuple) else "list"
+
+
+def _path(node: Node) -> Optional[Tuple[str, ...]]:
+    """Where a node is in the record; None if the record has nothing of it."""
+    path = getattr(node, "path", None)
+    if path:
+        return tuple(path)
+    inner = next((found for found in map(_path, node.children()) if found), None)
+    return inner[:-1] if inner else None
 
 
 def _texts(plan: Group) -> Iterator[Tuple[Tuple[str, ...], List[Tuple[str, Any]]]]:

@@ -52,7 +52,7 @@ def own(params: Mapping[str, Any], suggested: bool = False) -> Dict[str, Any]:
     """Parameters as the space has them: without SUGGESTION if this package has added it, and with a value of a choice that
     contains parameters in the place of its label. These are in a group of their own: the third value of `model` in
     `model_2/it`."""
-    found = {k: own(v) if isinstance(v, dict) else v for k, v in params.items() if not suggested or k != SUGGESTION}
+    found = {k: _own(v) for k, v in params.items() if not suggested or k != SUGGESTION}
     for name, value in list(found.items()):
         if isinstance(value, dict) and list(value) == ["it"]:
             choice, _, number = name.rstrip("_").rpartition("_")
@@ -60,3 +60,9 @@ def own(params: Mapping[str, Any], suggested: bool = False) -> Dict[str, Any]:
                 found[choice] = value["it"]
                 del found[name]
     return found
+
+
+def _own(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(_own(one) for one in value)
+    return own(value) if isinstance(value, dict) else value

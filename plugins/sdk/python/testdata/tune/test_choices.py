@@ -165,3 +165,21 @@ def test_zeros_and_texts_that_no_file_has_are_values():
     assert sorted((r.metrics["sign"], r.config["text"]) for r in grid) == [(s, t) for s in (-1, 1) for t in ("x", LONE)]
     params = [t["params"] for t in tunehost.Experiment.open(grid.experiment_path).trials()]
     assert sorted((sign(p["zero"]), p["text"]) for p in params) == [(s, t) for s in (-1, 1) for t in ("?", "x")]
+
+
+def test_lists_are_lists_for_who_reads_the_experiment():
+    """Also tuples, those in other ones, and those that only some trials have."""
+    space = {
+        "layers": [tune.randint(1, 9), tune.choice([8, 16]), 3],
+        "pair": (tune.uniform(0, 1), {"a": [tune.uniform(0, 1), "c", None]}),
+        "model": tune.choice([1, {"k": [tune.randint(0, 5), 2]}, {"k": (tune.randint(0, 5), tune.choice([(1, 2), 3]))}]),
+    }
+    best = tunehost.minimize(lambda p: sum(p["layers"]), space, trials=12, name="lists", verbose=0, seed=1)
+    read = tunehost.Experiment.open("results/lists")
+    assert [t["params"] for t in read.trials()] == [r.config for r in tune.ResultGrid("results/lists")]
+    assert best.params == read.best()["params"] == read.status()["best"]["params"]
+    assert list(read.dataframe()["params/layers"]) == [t["params"]["layers"] for t in read.trials()]
+    with tunehost.AskTell(space, "loss", "min", trials=1, name="asked") as session:
+        asked = session.ask()
+        session.tell(asked, 1)
+    assert tunehost.Experiment.open("results/asked").trials()[0]["params"] == asked.params

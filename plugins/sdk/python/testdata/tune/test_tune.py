@@ -312,6 +312,42 @@ def test_class_trainable_with_parameters():
     )
 
 
+def test_class_trainables_save_their_last_result():
+    """As in Ray: with Tuner, unless something else is said, and not with tune.run."""
+    said = tune.CheckpointConfig(checkpoint_at_end=False)
+    space, saved = {"until": 3}, {}
+    saved["tuner"] = fit(Counter, space)[0].checkpoint
+    saved["kept"] = fit(Counter, space, {"checkpoint_config": tune.CheckpointConfig(num_to_keep=1)})[0].checkpoint
+    saved["said"] = fit(Counter, space, {"checkpoint_config": said})[0].checkpoint
+    saved["run"] = tune.run(Counter, config=space, verbose=0).trials[0].checkpoint
+    assert [name for name, checkpoint in saved.items() if checkpoint] == ["tuner", "kept"]
+
+
+def saves(config):
+    for i, loss in enumerate([5, 1, 4, 2, 3], 1):
+        Path("new").mkdir(exist_ok=True)
+        Path("new/state.json").write_text(str(i))
+        tune.report({"loss": loss}, checkpoint=tune.Checkpoint.from_directory("new"))
+
+
+@pytest.mark.parametrize(
+    "config, expected",
+    [
+        ({"num_to_keep": 2, "checkpoint_score_attribute": "loss", "checkpoint_score_order": "min"}, [2, 1]),
+        ({"num_to_keep": 2, "checkpoint_score_attribute": "loss"}, [4, 5]),
+        ({"checkpoint_score_attribute": "loss", "checkpoint_score_order": "min"}, [5, 4, 3, 2, 1]),
+        ({"num_to_keep": 2}, [2, 3]),
+        ({}, [5, 1, 4, 2, 3]),
+    ],
+)
+def test_the_best_checkpoints_are_in_the_order_of_their_scores(config, expected):
+    """As in Ray, the best one is the last."""
+    result = fit(saves, None, {"checkpoint_config": tune.CheckpointConfig(**config)})[0]
+    assert [metrics["loss"] for _, metrics in result.best_checkpoints] == expected
+    assert all(Path(c.path, "state.json").exists() for c, _ in result.best_checkpoints)
+    assert Path(result.checkpoint.path, "state.json").read_text() == "5"
+
+
 def test_population_and_hyperband_pause_and_continue():
     pbt = tune.PopulationBasedTraining(
         time_attr="training_iteration",
@@ -561,7 +597,7 @@ def test_a_step_asks_for_a_checkpoint():
             return {**super().step(), "should_checkpoint": self.total == 2}
 
     (result,) = fit(Asks, {"until": 4})
-    assert [m["total"] for _, m in result.best_checkpoints] == [2] and result.metrics["total"] == 4
+    assert [m["total"] for _, m in result.best_checkpoints] == [2, 4] and result.metrics["total"] == 4
 
 
 def test_run_starts_from_a_checkpoint_and_resumes():

@@ -3,13 +3,15 @@ from the file that a reporter writes (see _feed), so that nothing is lost when t
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import json
 import os
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, List, Mapping, Optional, Sequence
 
 from .. import _integers
 from . import _configs, _encode, _heard, _nested, _payload
@@ -60,9 +62,9 @@ class Caller:
         self._folder = Path(dir, "tune", FOLDER)
         self._trials: Dict[int, Trial] = {}
         self._iteration = 0
-        self._at = 0  # bytes of the file that were read
-        self._rest = b""
-        self._over = False
+        self._at = 0  # bytes of the file that the callbacks have heard
+        self._unheard: Deque[bytes] = collections.deque()  # lines after them that were read
+        self._due = False  # the callbacks have heard more than is kept
         self._kept = time.monotonic()
         self._plan = _payload.read_plan(Path(dir, "tune"))
         self._begun = time.time()
@@ -97,25 +99,40 @@ class Caller:
             )
 
     def look(self) -> None:
-        """Calls the callbacks with what has happened."""
-        lines = self._read()
-        with _ONE_AT_A_TIME:
-            for line in lines:
-                self._hear(json.loads(line))
+        """Calls the callbacks with what has happened. If Ctrl-C interrupts one, the next look has the next event."""
+        self._unheard += self._read()
+        if self._unheard:
+            self._hear_all()
         self._listen()
-        if lines and time.monotonic() - self._kept > _KEEP_EVERY_S:
+        if self._due and time.monotonic() - self._kept > _KEEP_EVERY_S:
             self._keep()
         self._progress(False)
 
+    def _hear_all(self) -> None:
+        self._due = False  # what a callback fails with is not kept, and comes again
+        with _ONE_AT_A_TIME:
+            while self._unheard:
+                line = self._unheard.popleft()
+                self._at += len(line)
+                self._hear(json.loads(line))
+        self._due = True
+
     def end(self) -> None:
         """The host has ended."""
-        self.close()
+        self._stop_listening()
         self.look()
         self._keep()
         self._progress(True)
 
     def close(self) -> None:
-        """From now on no trial waits for callbacks."""
+        """From now on no trial waits for callbacks. Where the host has failed, they do not hear again what they have
+        heard."""
+        self._stop_listening()
+        if self._due:
+            with contextlib.suppress(TuneError):  # why the host has failed says more
+                self._keep()
+
+    def _stop_listening(self) -> None:
         if self._listener:
             self._listener.close()
             self._listener = None
@@ -123,14 +140,11 @@ class Caller:
     def _listen(self) -> None:
         """Answers the trials that wait, once the callbacks know that they have started."""
         self._waiting += self._listener.asks() if self._listener else []
-        left = []
-        for ask in self._waiting:
-            if self._started.get(ask.place[0], 0) < ask.place[1]:
-                left.append(ask)
-                continue
+        for ask in [a for a in self._waiting if self._started.get(a.place[0], 0) >= a.place[1]]:
+            self._waiting.remove(ask)
             with _ONE_AT_A_TIME:
                 self._answer(ask)
-        self._waiting = left
+            self._due = True
 
     def _answer(self, ask: Ask) -> None:
         trial = self._trials[ask.place[0]]
@@ -148,13 +162,11 @@ class Caller:
     def _read(self) -> List[bytes]:
         try:
             with open(self._folder / EVENTS, "rb") as f:
-                f.seek(self._at)
+                f.seek(self._at + sum(map(len, self._unheard)))
                 read = f.read()
         except FileNotFoundError:
             return []
-        whole = read[: read.rfind(b"\n") + 1]
-        self._at += len(whole)
-        return whole.splitlines()
+        return read[: read.rfind(b"\n") + 1].splitlines(keepends=True)
 
     def _progress(self, done: bool) -> None:
         reporter = self._settings.reporter
@@ -166,7 +178,7 @@ class Caller:
 
     def _keep(self) -> None:
         """Writes how far the callbacks are."""
-        self._kept = time.monotonic()
+        self._kept, self._due = time.monotonic(), False
         states = [c.get_state() for c in self._settings.callbacks]
         state = {"at": self._at, "iteration": self._iteration, "trials": self._trials, "states": states}
         state.update(heard=self._heard, started=self._started)

@@ -386,13 +386,20 @@ def _checkpoint(trainable: Any, config: CheckpointConfig) -> Keys:
                 )
     if config.checkpoint_frequency:
         keys["every"] = config.checkpoint_frequency
-    if config.checkpoint_at_end:
+    if _at_end(trainable, config.checkpoint_at_end):
         keys["at_end"] = True
     if config.num_to_keep:
         keys["keep"] = config.num_to_keep
     if config.checkpoint_score_attribute:
         keys.update(score=config.checkpoint_score_attribute, mode=config.checkpoint_score_order)
     return keys
+
+
+def _at_end(trainable: Any, wanted: Optional[bool]) -> bool:
+    """Whether the last result gets a checkpoint: as in Ray, that of a class that can save does unless it is said."""
+    if wanted is None:
+        return isinstance(trainable, type) and overrides(trainable, "save_checkpoint")
+    return wanted
 
 
 def directory(experiment: Experiment, run: RunConfig) -> Tuple[str, str]:

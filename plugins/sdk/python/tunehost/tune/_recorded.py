@@ -4,14 +4,37 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 
 def objective(dir: str) -> Tuple[Optional[str], Optional[str]]:
     """The metric and mode of an experiment; (None, None) if the user gave none, or several."""
+    found: Optional[Dict[str, str]] = _key(dir, "objective")
+    if found is None or found["metric"] == "training_iteration":
+        return None, None
+    return found["metric"], found["mode"]
+
+
+def metrics(dir: str) -> List[str]:
+    """The metrics of all objectives of an experiment."""
+    found = _key(dir, "objectives") or [_key(dir, "objective")]
+    return [one["metric"] for one in found if one]
+
+
+def checkpoints(dir: str) -> Dict[str, Any]:
+    """Which checkpoints an experiment keeps: keep, score and mode, as far as they are given."""
+    return _key(dir, "checkpoint") or {}
+
+
+def repeat(dir: str) -> int:
+    """How many trials each suggestion becomes."""
+    return int(_key(dir, "repeat") or 1)
+
+
+def _key(dir: str, name: str) -> Any:
+    """A key of the experiment file that has one line; None if it is not there."""
     file = Path(dir, "tune", "experiment.yaml")
     for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
-        if line.startswith("objective: "):
-            found: Dict[str, str] = json.loads(line[len("objective: ") :])
-            return (None, None) if found["metric"] == "training_iteration" else (found["metric"], found["mode"])
-    return None, None
+        if line.startswith(f"{name}: "):
+            return json.loads(line[len(name) + 2 :])
+    return None

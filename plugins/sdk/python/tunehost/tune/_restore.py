@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import os
+import shlex
 import sys
 from pathlib import Path
-from typing import Any, Mapping, Optional, Tuple
+from typing import Any, Callable, Mapping, Optional, Tuple
 
 from .._minimize import Returning
 from . import _callbacks, _encode, _payload
@@ -105,10 +108,35 @@ def check_objective(dir: Path, tune: TuneConfig) -> None:
         )
 
 
-def renew(dir: Path, trainable: Any, param_space: Optional[Mapping[str, Any]]) -> None:
-    """Replaces the trainable and the objects of the space."""
-    if trainable is None and param_space is None:
+def check_place(dir: Path) -> None:
+    """TuneError if an experiment is a copy, or was moved. Its files name the folder in which it began, and so its trials
+    would run from there, or nowhere."""
+    begun = _begun_at(dir)
+    if begun is None or os.path.realpath(begun) == os.path.realpath(dir) or begun.exists() and begun.samefile(dir):
         return
+    here, there = dir.parent, begun.parent
+    if begun.exists():
+        raise TuneError(
+            f"{here} is a copy of the experiment in {there}, whose trials would run from there: continue that one, or put "
+            "the copy in its place"
+        )
+    link = f"ln -s {shlex.quote(str(here))} {shlex.quote(str(there))}"
+    raise TuneError(f"{here} was moved, and its trials run from {there}: move it back, or make a link: {link}")
+
+
+def _begun_at(dir: Path) -> Optional[Path]:
+    """The folder `tune` in which an experiment has begun; None if it is not known."""
+    try:
+        for line in (dir / "plugin" / "plugin.yaml").read_text(encoding="utf-8").splitlines():
+            if line.startswith("command: "):
+                return Path(json.loads(line[len("command: ") :])[2])
+    except (OSError, ValueError, IndexError):
+        pass
+    return None
+
+
+def renewal(dir: Path, trainable: Any, param_space: Optional[Mapping[str, Any]]) -> Callable[[], None]:
+    """A function that replaces the trainable and the objects of the space. TuneError: they are none of this experiment."""
     payload, plan = _payload.read(dir), _payload.read_plan(dir)
     objects = {}
     if trainable is not None:
@@ -129,7 +157,7 @@ def renew(dir: Path, trainable: Any, param_space: Optional[Mapping[str, Any]]) -
         if _shape(new.plan) != _shape(plan):
             raise TuneError(f"param_space has other parameters than the experiment: {_SAME}")
         new.plan.suggestions, plan = plan.suggestions, new.plan
-    _payload.write(dir, payload, plan, objects)
+    return functools.partial(_payload.write, dir, payload, plan, objects)
 
 
 def _shape(node: _encode.Node) -> Any:

@@ -161,7 +161,7 @@ def _checkpoints(
         found.checkpoint_score_attribute = score[len("min-") :] if least else score
         found.checkpoint_score_order = "min" if least else "max"
     found.checkpoint_frequency = every or found.checkpoint_frequency
-    found.checkpoint_at_end = at_end or found.checkpoint_at_end
+    found.checkpoint_at_end = bool(at_end or found.checkpoint_at_end)  # None would be True, as for Tuner
     return given if found == (given or CheckpointConfig()) else found
 
 

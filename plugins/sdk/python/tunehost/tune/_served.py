@@ -4,6 +4,7 @@ serve.py in folders of the experiment's directory."""
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
 import random
@@ -164,6 +165,18 @@ class _Served:
 
     def take(self, mine: Any) -> None:
         """Takes what mine returned."""
+
+    def at_end(self, event: Event, last: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+        """The result with which a trial has completed: the last that the object was told, or a later one, as that of a
+        new attempt whose iterations it knew already; of a suggestion that ran several times, the means of its
+        objectives."""
+        losses = zip(self.problem.objectives, event.losses)
+        ended = {o.metric: -loss if o.maximize else loss for o, loss in losses}
+        if not last:
+            return ended
+        if all(last.get(metric) == value or not math.isfinite(value) for metric, value in ended.items()):
+            return last
+        return {**last, **self.world.result(event), **ended}
 
     def leave(self) -> str:
         """Leaves the object for the script that has begun the experiment, and returns why that is impossible, or ""."""
@@ -351,7 +364,7 @@ class ServedScheduler(_Served, tunehost.Scheduler):
     def _completed(self, event: Event) -> None:
         trial = self.world.trial(event)
         trial.status = Trial.TERMINATED
-        last = {**trial.last_result, "done": True}
+        last = {**(self.at_end(event, trial.last_result) if trial.last_result else {}), "done": True}
         trial.last_result = last
         self.object.on_trial_complete(self.world.controller, trial, last)
 
@@ -429,17 +442,12 @@ class ServedSearcher(_Served, tunehost.Searcher):
             object.on_trial_result(self.world.id(number), self._last[number])
         elif event.kind in (EventKind.TRIAL_COMPLETED, EventKind.TRIAL_REMOVED):
             self._ended.add(number)
-            last = self._last.pop(number, None) or self._means(event)
+            last = self.at_end(event, self._last.pop(number, None))
             object.on_trial_complete(self.world.id(number), result={**last, "done": True} if last else None)
         elif event.kind == EventKind.TRIAL_FAILED:
             self._ended.add(number)
             self._last.pop(number, None)
             object.on_trial_complete(self.world.id(number), result=None, error=True)
-
-    def _means(self, event: Event) -> Dict[str, Any]:
-        """The result of a suggestion that ran several times: the means of its objectives."""
-        means = zip(self.problem.objectives, event.losses)
-        return {o.metric: -loss if o.maximize else loss for o, loss in means}
 
     def suggest(self, request: Request) -> Any:
         """Asks the user's searcher. What the space cannot express is kept in a file, whose number is the parameter

@@ -6,9 +6,9 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any, List, Mapping
+from typing import Any, List, Mapping, Sequence
 
-from . import _nested, _payload, _values
+from . import _nested, _payload, _recorded, _values
 from ._plugin import SERVED
 from ._yaml import to_yaml
 
@@ -164,6 +164,9 @@ def _tell_late(dir: Path, searcher: Any, told: Mapping[int, int]) -> None:
     """Tells a searcher of results that came after its last suggestion: no more were asked of it."""
     from .result_grid import ResultGrid
 
+    repeat = _recorded.repeat(str(dir))
+    if repeat > 1:
+        return _tell_means(list(ResultGrid(str(dir))), searcher, told, repeat, _recorded.metrics(str(dir)))
     for result in ResultGrid(str(dir)):
         number, state = result._trial["number"], result._trial["state"]
         if number not in told or state not in ("TERMINATED", "ERROR"):
@@ -175,5 +178,21 @@ def _tell_late(dir: Path, searcher: Any, told: Mapping[int, int]) -> None:
         failed = state == "ERROR"
         last = {**results[-1], "config": result.config, "done": True} if results and not failed else None
         searcher.on_trial_complete(result.trial_id, result=last, error=failed)
+
+
+def _tell_means(
+    found: Sequence[Any], searcher: Any, told: Mapping[int, int], repeat: int, metrics: Sequence[str]
+) -> None:
+    """Tells a searcher of suggestions whose runs have ended, as their means: told has the numbers of suggestions."""
+    trials = {result._trial["number"]: result for result in found}
+    for number in told:
+        runs = [trials[n] for n in range(number * repeat, (number + 1) * repeat) if n in trials]
+        if len(runs) < repeat or any(run._trial["state"] not in ("TERMINATED", "ERROR") for run in runs):
+            continue
+        good = [run.metrics for run in runs if run._trial["state"] == "TERMINATED" and run.results]
+        means = {name: sum(one[name] for one in good) / len(good) for name in metrics if good}
+        failed = not good and any(run._trial["state"] == "ERROR" for run in runs)
+        last = {**means, "done": True} if good else None
+        searcher.on_trial_complete(trials[number].trial_id, result=last, error=failed)
 
 

@@ -22,8 +22,9 @@ def prepare(folder: Path) -> None:
 
 
 def keep(folder: Path, trial: int, place: Place, metrics: Mapping[str, Any]) -> None:
-    """Writes a result that has more than floats, which is what events have, if somebody wants to know."""
-    if all(type(v) is float for v in metrics.values()) or not (folder / _FOLDER).is_dir():
+    """Writes a result, if somebody wants to know, that has more than floats, which is what events have, or is of a further
+    attempt: there are no events of the iterations that were known before."""
+    if place[0] == 1 and all(type(v) is float for v in metrics.values()) or not (folder / _FOLDER).is_dir():
         return
     record = _payload.pickled((place, dict(metrics)), "a result")
     with open(folder / _FOLDER / f"{trial}.pkl", "ab") as f:

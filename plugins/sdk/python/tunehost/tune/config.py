@@ -61,7 +61,7 @@ class CheckpointConfig:
     checkpoint_score_attribute: Optional[str] = None  #: the metric by which the best are kept; None: the newest
     checkpoint_score_order: Optional[str] = "max"  #: max or min of that metric
     checkpoint_frequency: Optional[int] = 0  #: class trainables: a checkpoint every so many iterations; 0: none
-    checkpoint_at_end: Optional[bool] = None  #: class trainables: a checkpoint of the last result
+    checkpoint_at_end: Optional[bool] = None  #: class trainables: a checkpoint of the last result; None: True for Tuner
 
     def __post_init__(self) -> None:
         if self.num_to_keep is not None and self.num_to_keep < 1:

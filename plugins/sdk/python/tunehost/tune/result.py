@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from functools import cached_property
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple
 
 from .. import _dataframes, _integers, _places, _view
-from . import _configs, _encode, _files, _nested, _payload, _trust
+from . import _configs, _encode, _files, _nested, _payload, _recorded, _trust
 from ._means import mean
 from ._names import (
     DEFAULT_METRIC as DEFAULT_METRIC,
@@ -220,13 +221,19 @@ class Result:
 
     @cached_property
     def best_checkpoints(self) -> List[Tuple[Checkpoint, Metrics]]:
-        """The checkpoints that were kept, with the results that they belong to, from the first on."""
+        """The checkpoints that were kept, with the results that they belong to: with a checkpoint_score_attribute from the
+        worst to the best, else from the first on; at most num_to_keep. The newest one, which is kept in any case, may be
+        none of them: it is checkpoint."""
         by_iteration = {r["training_iteration"]: r for r in self.results}
         found = []
         for iteration, dir in kept_checkpoints(self.path):
             if iteration in by_iteration:
                 found.append((Checkpoint(dir), by_iteration[iteration]))
-        return found
+        wanted = _recorded.checkpoints(os.path.dirname(os.path.dirname(self._trial["dir"])))
+        score, sign = wanted.get("score"), -1 if wanted.get("mode") == "min" else 1
+        if score:
+            found.sort(key=lambda pair: _rated(pair[1].get(score), sign))
+        return found[-wanted.get("keep", len(found)) :]
 
     def get_best_checkpoint(self, metric: str, mode: str) -> Optional[Checkpoint]:
         """The kept checkpoint whose result is best by a metric (mode: min or max); None if there is none. ValueError:
@@ -289,6 +296,10 @@ def kept_checkpoints(path: Optional[str]) -> List[Tuple[int, str]]:
         except (FileNotFoundError, NotADirectoryError):
             continue
     return found
+
+
+def _rated(value: Any, sign: int) -> float:
+    return sign * float(value) if _finite(value) else -math.inf
 
 
 _COUNTS = ("attempt", "event_number", "pid", "iterations_since_restore")  #: integers of the host

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 
 from .. import _binary, _labels, _places, _words
-from . import (_callbacks, _experiment, _files, _host, _logged, _payload, _recorded, _restore, _serving, _skip, _trust,
-               _yaml, cluster)
+from . import (_callbacks, _experiment, _files, _holding, _host, _logged, _payload, _recorded, _restore, _serving, _skip,
+               _trust, _yaml, cluster)
 from ._wrapped import Wrapped
 from .checkpoint import PathLike
 from .config import RunConfig, TuneConfig
@@ -83,12 +83,13 @@ class Tuner:
         self._goes_on: Tuple[str, str] = (_skip.SKIP, _skip.RESUME)  #: what becomes of trials that have ended, and of others
         self._log_begins = 0  #: where the log has the present fit
         self._flags: List[str] = []  #: further ones of the program
-        self._before: Optional[bytes] = None  #: the experiment file, where _take_up has replaced it
         self._begin_anew()
         self._results: Optional[ResultGrid] = None
 
     def _begin_anew(self) -> None:
         self._interrupted = False  #: whether Ctrl-C has ended the last fit
+        self._changes: List[Callable[[], None]] = []  #: what fit writes first into an experiment that exists
+        self._before: Optional[bytes] = None  #: the experiment file, where fit has replaced it
         self._caller = ""  #: the function of this package that makes the call, instead of the user
         self._arguments: Mapping[str, str] = _ARGUMENTS
 
@@ -109,6 +110,7 @@ class Tuner:
         if not os.path.lexists(dir):
             return
         if not os.path.exists(os.path.join(dir, _PAYLOAD, "tuner.json")):
+            _holding.refuse_beginning(dir)
             raise TuneError(f"there is no experiment of tunehost.tune at {dir} that could continue: choose another name")
         _trust.check(dir)
         assert self._experiment
@@ -117,14 +119,16 @@ class Tuner:
             made = _experiment.build(Wrapped(made.trainable), param_space, self._tune, self._run, scalars=False)
             self._experiment = made
         _restore.check_objective(Path(dir, _PAYLOAD), self._tune)
-        _restore.renew(Path(dir, _PAYLOAD), Wrapped(made.trainable), param_space)
+        self._changes = [_restore.renewal(Path(dir, _PAYLOAD), Wrapped(made.trainable), param_space), self._replace_file]
         self._dir = dir
         if made.plan.suggestions is not None:
             made.plan.suggestions = os.path.join(dir, _PAYLOAD, "suggestions")
-        file = Path(dir, _PAYLOAD, "experiment.yaml")
+        self._resume = ["run", os.path.join(dir, _PAYLOAD, "experiment.yaml")]
+
+    def _replace_file(self) -> None:
+        file = Path(self._dir or "", _PAYLOAD, "experiment.yaml")
         self._before = file.read_bytes()
         _payload.replace(file, self.to_yaml().encode())
-        self._resume = ["run", str(file)]
 
     def to_yaml(self) -> str:
         """The experiment file, which fit writes and runs."""
@@ -137,12 +141,12 @@ class Tuner:
         it could not run; KeyboardInterrupt: Ctrl-C came before anything was recorded. A name that exists gets a number:
         NAME-2."""
         _payload.refuse_while_loading("fit")
-        with _host.as_before():
-            return self._fit()
+        with _host.as_before(), _holding.Hold() as hold:
+            return self._fit(hold)
 
-    def _fit(self) -> ResultGrid:
-        self._prepare()
-        arguments = [*(self._resume if self._resume is not None else self._begin()), *cluster.flags(), *self._flags]
+    def _fit(self, hold: _holding.Hold) -> ResultGrid:
+        begun = self._begin(hold) if self._resume is None else self._go_on(hold, self._resume)
+        arguments = [*begun, *cluster.flags(), *self._flags]
         assert self._dir
         try:
             status = self._hosted([*arguments, "--no-fail", *self._verbosity()])
@@ -201,11 +205,22 @@ class Tuner:
             caller.close()
         return status
 
-    def _prepare(self) -> None:
-        """Prepares what becomes of the trials of an experiment that is restored."""
-        if self._resume is not None and self._dir:
+    def _go_on(self, hold: _holding.Hold, arguments: List[str]) -> List[str]:
+        """Takes the experiment that exists, prepares what becomes of its trials, and returns the arguments of the program.
+        TuneError: it is in use, and nothing has changed."""
+        assert self._dir
+        _restore.check_place(Path(self._dir, _PAYLOAD))
+        try:
+            hold.take(self._dir)
+            for change in self._changes:
+                change()
             self._flags += _skip.prepare(Path(self._dir, _PAYLOAD), *self._goes_on)
-            self._goes_on = (_skip.SKIP, _skip.RESUME)
+        except OSError as e:
+            raise TuneError(
+                f"the experiment cannot continue in {self._dir}: {e}: make it writable, make room, or continue a copy of it"
+            ) from None
+        self._changes, self._goes_on = [], (_skip.SKIP, _skip.RESUME)
+        return arguments
 
     def get_results(self) -> ResultGrid:
         """The results so far, of an experiment that was run or restored. TuneError: fit was not called."""
@@ -249,9 +264,10 @@ class Tuner:
     ) -> Tuner:
         _trust.check(dir)
         made = cls.__new__(cls)
-        made._before = None
         made._begin_anew()
-        _restore.renew(Path(dir, _PAYLOAD), None if trainable is None else registered(trainable), param_space)
+        if trainable is not None or param_space is not None:
+            inner = None if trainable is None else registered(trainable)
+            made._changes = [_restore.renewal(Path(dir, _PAYLOAD), inner, param_space)]
         made._tune, made._run = _restore.configs(Path(dir, _PAYLOAD))
         made._dir, made._results = dir, None
         made._experiment = None
@@ -269,13 +285,15 @@ class Tuner:
         dir = Path(os.path.expanduser(os.fspath(path)))
         return (dir / "run.json").exists() and (dir / _PAYLOAD / "payload.pkl").exists()
 
-    def _begin(self) -> List[str]:
+    def _begin(self, hold: _holding.Hold) -> List[str]:
         """Makes the directory with all that the trials' process needs."""
         if self._dir is not None:
             raise TuneError("this Tuner has run: make another, or continue with tune.Tuner.restore(PATH, trainable)")
         _binary.find()  # before a directory takes the name
         try:
             self._dir, self._name = claim(self._storage, self._name)
+            os.mkdir(os.path.join(self._dir, _PAYLOAD), 0o700)
+            hold.take(self._dir)
             return self._written(Path(self._dir, _PAYLOAD))
         except OSError as e:
             self._withdraw()
@@ -289,7 +307,6 @@ class Tuner:
         assert e
         if e.plan.suggestions is not None:
             e.plan.suggestions = str(folder / "suggestions")
-        folder.mkdir(0o700)
         (folder / "plugin").mkdir(0o700)
         if e.plan.suggestions is not None:
             os.mkdir(e.plan.suggestions)
