@@ -121,6 +121,8 @@ def check_place(dir: Path) -> None:
             "the copy in its place"
         )
     link = f"ln -s {shlex.quote(str(here))} {shlex.quote(str(there))}"
+    if not there.parent.exists():
+        link = f"mkdir -p {shlex.quote(str(there.parent))} && {link}"
     raise TuneError(f"{here} was moved, and its trials run from {there}: move it back, or make a link: {link}")
 
 
