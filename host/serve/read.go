@@ -332,8 +332,8 @@ func (s *Server) best(_ context.Context, in *BestQuery) (x view.Ranked, err erro
 	return x, s.with(in.Name, func(e *experiments.Shared) (err error) {
 		front := len(e.Objectives()) > 1 && q.Metric == ""
 		if front && q.Mode != "" {
-			return problem.Invalid(errors.New("mode: in a Pareto front each objective has its own: omit mode, or name a " +
-				"metric"))
+			return problem.Invalid(errors.New("mode: in a Pareto front each objective has its own: omit mode, or " +
+				"name a metric"))
 		}
 		var ok bool
 		switch x, ok, err = e.Best(q); {
