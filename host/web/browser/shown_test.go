@@ -27,8 +27,8 @@ trials: 1
 resources: {cpu: 0.1}
 `
 
-// A comparison shows where each experiment has come to, however many trials another one has; and the numbers of its axis
-// differ.
+// A comparison shows where each experiment has come to, however many trials another one has; and the numbers of an
+// axis differ.
 func TestComparedAreShown(t *testing.T) {
 	p := window(t)
 	dir := t.TempDir()
@@ -129,7 +129,8 @@ func TestNumbersOfAxes(t *testing.T) {
 			return clearRect.apply(this, box);
 		};
 		drawing.fillText = function (text, x, y) {
-			if (this.textAlign === "left") this.canvas.numbers?.push({ text, from: x, y, to: x + this.measureText(text).width });
+			const to = x + this.measureText(text).width;
+			if (this.textAlign === "left") this.canvas.numbers?.push({ text, from: x, y, to });
 			return fillText.call(this, text, x, y);
 		};
 	}`, nil))
