@@ -222,11 +222,11 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
   const close = (): void => open("");
   return <section aria-label="control" class="steering">
     <div class="steer">
-      {running && !status.paused ? <Act of={actions} request={{ path: "/pause" }} cannot={ending}>❚❚ Pause</Act> : null}
-      {running && status.paused ? <Act of={actions} request={{ path: "/resume" }} cannot={ending}>▶ Continue</Act> : null}
+      {running && !status.paused ? <Act of={actions} request={{ path: "/pause" }} cannot={ending}>❚❚ Pause</Act>
+        : running ? <Act of={actions} request={{ path: "/resume" }} cannot={ending}>▶ Continue</Act>
+          : <Act of={actions} request={{ path: "/resume" }} cannot={status.resumable ? undefined : nothingLeft(status)}>▶ Resume</Act>}
       {running ? <Act of={actions} ask={() => interruption(steer, x)}>Interrupt…</Act> : null}
       {running ? <Act of={actions} question={stopAll(x, status)} danger>■ Stop…</Act> : null}
-      {running ? null : <Act of={actions} request={{ path: "/resume" }} cannot={status.resumable ? undefined : nothingLeft(status)}>▶ Resume</Act>}
       {failed > 0 ? <Act of={actions} ask={() => again(source, x, status)} cannot={ending}>↻ Retry {count(failed)} failed…</Act> : null}
       <Button off={actions.off} cannot={running ? ending : "trials are added while the experiment runs"} on={() => open("add")}>Add a trial…</Button>
       <Button off={actions.off} on={() => open("set")}>Settings…</Button>
@@ -272,8 +272,8 @@ export function TrialSteering({ x, trial, status, lost }: { x: string; trial: De
   const at = (what: string): Request => ({ path: `/trials/${number}/${what}` });
   return <section aria-label="control of the trial" class="steering">
     <div class="steer">
-      {state === "RUNNING" || state === "PENDING" ? <Act of={actions} request={at("pause")} cannot={rests}>❚❚ Pause</Act> : null}
-      {state === "PAUSED" ? <Act of={actions} request={at("resume")} cannot={rests ?? held}>▶ Continue</Act> : null}
+      {state === "RUNNING" || state === "PENDING" ? <Act of={actions} request={at("pause")} cannot={rests}>❚❚ Pause</Act>
+        : state === "PAUSED" ? <Act of={actions} request={at("resume")} cannot={rests ?? held}>▶ Continue</Act> : null}
       {over ? null : <Act of={actions} question={stopOne(trial)} danger cannot={rests}>■ Stop trial {number}…</Act>}
       {state === "ERROR" ? <><Act of={actions} request={at("retry")}>↻ Retry</Act>
         <Act of={actions} question={anew(trial)}>↻ Retry from the beginning…</Act></> : null}
@@ -420,6 +420,14 @@ export function Later({ of }: { of: Status["pending"] }): JSX.Element | null {
     when the experiment is resumed</p>;
 }
 
+// mistake says what is wrong with the keys of settings, or nothing.
+function mistake(body: [key: string, v: unknown][]): string {
+  const keys = body.map(([key]) => key);
+  const bare = body.find(([, v]) => v === undefined);
+  const twice = keys.find((key, i) => keys.indexOf(key) < i);
+  return bare ? `${JSON.stringify(bare[0])}: expected KEY=VALUE` : twice ? `${twice} is given twice` : "";
+}
+
 // Settings changes what `tunehost set` can. Whatever was typed is sent, also a value that is in force: another one
 // may wait for the experiment to be resumed.
 function Settings({ x, status, actions, onClose }: { x: string; status: Status; actions: Actions; onClose: () => void }): JSX.Element {
@@ -437,12 +445,13 @@ function Settings({ x, status, actions, onClose }: { x: string; status: Status; 
     const last = (key: string): string => String(now.get(key) ?? "").trim();
     for (const key of touched.current) if (last(key) !== "") body.push([key, read(last(key))]);
     for (const line of last("others").split("\n")) {
-      const [, key = "", text = ""] = /^\s*([^=:]*)(?:=|:|$)(.*)$/.exec(line) ?? []; // as --set has it, or as the file
-      if (key.trim()) body.push([key.trim(), read(text.trim())]);
+      const [, key = "", text] = /^\s*([^=:]*)(?:[=:](.*))?$/.exec(line) ?? []; // as --set has it, or as the file
+      if (key.trim()) body.push([key.trim(), text === undefined ? undefined : read(text.trim())]);
     }
     const empty = [...touched.current].find((key) => last(key) === "");
-    say(empty ? `${empty}: give a number` : body.length === 0 ? "nothing is changed yet: give another value" : "");
-    if (empty || body.length === 0) return;
+    const fault = empty ? `${empty}: give a number` : body.length === 0 ? "nothing is changed yet: give another value" : mistake(body);
+    say(fault);
+    if (fault) return;
     if (await actions.send({ method: "PATCH", path: "/settings", body: named(body) })) onClose();
   };
   const later = status.pending ?? [];
