@@ -56,8 +56,8 @@ func TestUnsentFiles(t *testing.T) {
 		{"link.py", "executor: {plugin: far, upload: [./]}", ""},
 		{"link.py", "executor: {plugin: far, upload: [in.py]}", `"link.py" is a link, which is not sent`},
 	} {
-		e, err := config.Parse(filepath.Join(dir, "a.yaml"), []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+
-			"trainable: {command: [python3, "+c.arg+"]}\n"+c.executor+"\n"))
+		text := "version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {command: [python3, " + c.arg + "]}\n"
+		e, err := config.Parse(filepath.Join(dir, "a.yaml"), []byte(text+c.executor+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

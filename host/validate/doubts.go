@@ -98,13 +98,13 @@ func unsentWhy(e *config.Experiment, arg string) string {
 		return ""
 	}
 	if !filepath.IsLocal(arg) {
-		return "is outside of the folder of the experiment file, so that it is not sent: only nodes that see it under " +
-			"the same path can use it; put it, or a copy, into the folder"
+		return "is outside of the folder of the experiment file, so that it is not sent: only nodes that see it " +
+			"under the same path can use it; put it, or a copy, into the folder"
 	}
 	to, err := os.Stat(at)
 	if info.Mode().Type() == fs.ModeSymlink && err == nil && to.Mode().IsRegular() && !uploads(e, arg) {
-		return "is a link, which is not sent unless the executor's key upload lists it and the file that it leads to: " +
-			"only nodes that see it under the same path can use it"
+		return "is a link, which is not sent unless the executor's key upload lists it and the file that it leads " +
+			"to: only nodes that see it under the same path can use it"
 	}
 	return ""
 }

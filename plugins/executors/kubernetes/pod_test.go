@@ -82,12 +82,7 @@ func TestOptions(t *testing.T) {
 		`{"program": "/bin/tunehost", "cache": "/var/cache"}`: "nothing is copied",
 		`{"time": 10}`:               "at least 60",
 		`{"time": 60, "notice": 60}`: "less than time",
-		`{"template": {"spec": {"activeDeadlineSeconds": 25}}}`: "allowed: activeDeadlineSeconds of at least 60, and not 25",
-		`{"template": {"spec": {"activeDeadlineSeconds": 90}}, "notice": 100}`: "less than activeDeadlineSeconds of the " +
-			"template, which is 90",
-		`{"template": {"metadata": {"namespace": "ml"}}, "namespace": "lab"}`: `option "namespace" is "lab"; allowed: ml, ` +
-			`which the template has as metadata.namespace; leave one of them out`,
-		`{"imagee": "x"}`: "imagee",
+		`{"imagee": "x"}`:            "imagee",
 		`{"labels": {"app.kubernetes.io/managed-by": "me"}}`:         "itself",
 		`{"labels": {"ok": "` + strings.Repeat("x", 64) + `"}}`:      "a label",
 		`{"template": {"spec": {"containers": "none"}, "kind": ""}}`: "a pod",
@@ -98,6 +93,24 @@ func TestOptions(t *testing.T) {
 		_, err := read([]byte(text), "")
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", text, err, want)
+		}
+	}
+}
+
+// What the template says is checked as the options are.
+func TestOptionsBesideTheTemplate(t *testing.T) {
+	for text, want := range map[string]string{
+		`"template": {"spec": {"activeDeadlineSeconds": 25}}`: `option "template" is ` +
+			`{"spec":{"activeDeadlineSeconds":25}}; allowed: activeDeadlineSeconds of at least 60, and not 25`,
+		`"template": {"spec": {"activeDeadlineSeconds": 90}}, "notice": 100`: `option "notice" is 100; allowed: less ` +
+			`than activeDeadlineSeconds of the template, which is 90`,
+		`"template": {"spec": {"activeDeadlineSeconds": 25}}, "time": 90`: "",
+		`"template": {"metadata": {"namespace": "ml"}}, "namespace": "lab"`: `option "namespace" is "lab"; allowed: ` +
+			`ml, which the template has as metadata.namespace; leave one of them out`,
+	} {
+		if _, err := read([]byte(`{"image": "x", `+text+`}`), ""); err == nil && want != "" ||
+			err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 }

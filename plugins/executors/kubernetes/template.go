@@ -16,7 +16,6 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
-	"github.com/tunehost/tunehost/internal/plainfile"
 	"github.com/tunehost/tunehost/plugins/sdk/option"
 )
 
@@ -80,8 +79,8 @@ func (o *options) readFile(path string) ([]byte, error) {
 	case err != nil:
 		return nil, option.Wrong("template", path, "a file: %v", err)
 	case kept != nil && kept.Path == path && kept.Text != string(text):
-		o.warnings = append(o.warnings, fmt.Sprintf("template: %s is not what the earlier pods of this experiment were "+
-			"made from: later ones are made from it as it is now", fromUser(path)))
+		o.warnings = append(o.warnings, fmt.Sprintf("template: %s is not what the earlier pods of this experiment "+
+			"were made from: later ones are made from it as it is now", fromUser(path)))
 	}
 	o.template.file = &copyOf{path, string(text)}
 	return text, nil
@@ -89,18 +88,9 @@ func (o *options) readFile(path string) ([]byte, error) {
 
 // readCopy returns what is kept of a template in an experiment's directory; nil: nothing that can be read.
 func readCopy(dir string) *copyOf {
-	root, err := os.OpenRoot(filepath.Join(dir, copyDir))
-	if dir == "" || err != nil {
-		return nil
-	}
-	defer root.Close()
-	f, err := plainfile.In(root, copyFile, os.O_RDONLY)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
 	var c copyOf
-	if json.NewDecoder(f).Decode(&c) != nil {
+	text, err := os.ReadFile(filepath.Join(dir, copyDir, copyFile))
+	if dir == "" || err != nil || json.Unmarshal(text, &c) != nil {
 		return nil
 	}
 	return &c
@@ -115,10 +105,13 @@ func (o *options) keepTemplate() error {
 	if err != nil {
 		return err
 	}
-	root, err := plainfile.Private(filepath.Join(o.dir, copyDir))
+	path := filepath.Join(o.dir, copyDir, copyFile)
+	err = os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
-		defer root.Close()
-		err = plainfile.Replace(root, copyFile, text)
+		err = os.WriteFile(path+".new", text, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
 	}
 	if err != nil {
 		return fmt.Errorf("the copy of the template could not be written: %w", err)
@@ -135,7 +128,7 @@ func onlyDocument(text []byte) (only []byte, several bool) {
 			return only, false
 		}
 		if err != nil {
-			return text, false // whoever parses it says what is wrong
+			return text, false // its parser says what is wrong
 		}
 		if is, err := yaml.YAMLToJSON(one); err == nil && string(bytes.TrimSpace(is)) == "null" {
 			continue
