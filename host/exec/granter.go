@@ -77,8 +77,9 @@ type Granter struct {
 	failing   map[string]bool       // the calls that have failed and not succeeded since; only Run's goroutine uses it
 }
 
-// maxText limits the length of an executor's messages, because they go into the record.
-const maxText = 500
+// maxText limits the length of an executor's messages, because they go into the record. A refusal by Kubernetes that
+// lists all that a pod lacks has some 700 bytes.
+const maxText = 1000
 
 // state is the state of a lease, as far as the granter knows.
 type state uint8

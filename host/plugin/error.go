@@ -65,7 +65,7 @@ func (e *Error) Error() string {
 func (e *Error) further() []string {
 	_, message, ok := strings.Cut(oneLine(e.What), ": ")
 	return slices.DeleteFunc(slices.Clone(e.Tail), func(line string) bool {
-		return ok && message != "" && strings.HasSuffix(line, message)
+		return ok && message != "" && strings.Contains(line, message)
 	})
 }
 

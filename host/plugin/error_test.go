@@ -14,4 +14,8 @@ func TestErrorSaysAFailureOnce(t *testing.T) {
 	if got, want := e.Error(), says+"; its log: x.log"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	e.Tail = []string{"suggest failed: it answered None for trial 0; it is tried again"}
+	if got, want := e.Error(), says+"; its log: x.log"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
 }

@@ -35,6 +35,40 @@ func TestScriptInCWD(t *testing.T) {
 	}
 }
 
+// A file that the command names and that is not sent to nodes is a doubt, where trials run on nodes.
+func TestUnsentFiles(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir := filepath.Join(top, "here")
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(top, "out.py"), nil, 0o600),
+		os.WriteFile(filepath.Join(dir, "in.py"), nil, 0o600),
+		os.Symlink("in.py", filepath.Join(dir, "link.py"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ arg, executor, want string }{
+		{"../out.py", "executor: far", `"../out.py" is outside of the folder`},
+		{"../out.py", "", ""},
+		{"../none.py", "executor: far", ""},
+		{filepath.Join(top, "out.py"), "executor: far", ""},
+		{"in.py", "executor: far", ""},
+		{"link.py", "executor: far", `"link.py" is a link, which is not sent`},
+		{"link.py", "executor: {plugin: far, upload: [link.py, in.py]}", ""},
+		{"link.py", "executor: {plugin: far, upload: [./]}", ""},
+		{"link.py", "executor: {plugin: far, upload: [in.py]}", `"link.py" is a link, which is not sent`},
+	} {
+		text := "version: 1\nobjective: {metric: loss, mode: min}\ntrainable: {command: [python3, " + c.arg + "]}\n"
+		e, err := config.Parse(filepath.Join(dir, "a.yaml"), []byte(text+c.executor+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := unsent(e)
+		if (len(list) > 0) != (c.want != "") || c.want != "" && (!strings.HasPrefix(list[0].Msg, c.want) ||
+			list[0].Pos.Line != 3) {
+			t.Errorf("%s, %s: %v, want %q", c.arg, c.executor, list, c.want)
+		}
+	}
+}
+
 // A folder of plugins that is none is a doubt, as one that does not exist.
 func TestUnusableFolders(t *testing.T) {
 	t.Parallel()

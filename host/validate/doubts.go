@@ -23,7 +23,7 @@ import (
 // Doubts are warnings of what is valid in the file but surely not meant: about the file alone,
 // and about what is around it.
 func Doubts(o *options.Options, e *config.Experiment) []*config.Error {
-	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), tightSpace(e), undefined(e),
+	return slices.Concat(e.Warnings, unusableFolders(e), absentScripts(e), unsent(e), tightSpace(e), undefined(e),
 		hugePlan(e), manyPoints(e), namedAsMetrics(e), unused(e, o.Mode.Manual), idle(o, e),
 		inactive(e), impossible(e))
 }
@@ -75,6 +75,46 @@ func absentScript(e *config.Experiment, arg string) bool {
 func absent(e *config.Experiment, path string) bool {
 	_, err := os.Stat(inFolderOf(e, path))
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// unsent warns of files that the command names, and that are not sent to nodes: those outside of the folder, and links.
+func unsent(e *config.Experiment) (list []*config.Error) {
+	if e.Trainable == nil || !e.Leased() {
+		return nil
+	}
+	for _, arg := range e.Trainable.Command {
+		if why := unsentWhy(e, arg); why != "" {
+			list = append(list, doubt(e.PosOf("trainable.command"), "%q %s", arg, why))
+		}
+	}
+	return list
+}
+
+// unsentWhy is why what an argument names is not sent; "": it is sent, or there is no such file.
+func unsentWhy(e *config.Experiment, arg string) string {
+	at := inFolderOf(e, arg)
+	info, err := os.Lstat(at)
+	if err != nil || filepath.IsAbs(arg) { // an absolute path may be meant for the node
+		return ""
+	}
+	if !filepath.IsLocal(arg) {
+		return "is outside of the folder of the experiment file, so that it is not sent: only nodes that see it " +
+			"under the same path can use it; put it, or a copy, into the folder"
+	}
+	to, err := os.Stat(at)
+	if info.Mode().Type() == fs.ModeSymlink && err == nil && to.Mode().IsRegular() && !uploads(e, arg) {
+		return "is a link, which is not sent unless the executor's key upload lists it and the file that it leads " +
+			"to: only nodes that see it under the same path can use it"
+	}
+	return ""
+}
+
+// uploads reports whether the file lists a name in upload, or a folder that it is in.
+func uploads(e *config.Experiment, name string) bool {
+	return slices.ContainsFunc(e.Upload, func(listed string) bool {
+		rest, err := filepath.Rel(listed, name)
+		return err == nil && filepath.IsLocal(rest)
+	})
 }
 
 // inFolderOf is a path of the experiment file.

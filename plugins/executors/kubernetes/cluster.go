@@ -49,7 +49,7 @@ func connect(o *options) (*cluster, error) {
 		rules.Precedence[i] = fromUser(path)
 	}
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: o.Context}
-	overrides.Context.Namespace = o.Namespace
+	overrides.Context.Namespace = cmp.Or(o.Namespace, o.template.Namespace)
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 	config, err := loader.ClientConfig()
 	if err != nil {

@@ -20,8 +20,9 @@ import (
 
 // copies are the pods into which the agent's program is copied, or was.
 type copies struct {
-	mu   sync.Mutex
-	done map[types.UID]*copied
+	mu       sync.Mutex
+	done     map[types.UID]*copied
+	uncached sync.Once // it was said
 }
 
 // copied is a pod into which the agent's program is copied.
@@ -115,7 +116,8 @@ func (e *executor) prepare(ctx context.Context, p *corev1.Pod) (devices []string
 }
 
 // copyScript takes the program from the cache of the node, or else from its input, compressed if the first argument
-// says so. Only a program with the right checksum gets the name that startScript waits for.
+// says so. Only a program with the right checksum gets the name that startScript waits for. It prints uncached if the
+// cache could not take the program.
 const copyScript = `set -e
 umask 022
 sum=$1 how=$2 cache=$3
@@ -135,7 +137,10 @@ plain) cat > "$new" ;;
 esac
 right "$new" || { echo "the copy has another checksum" >&2; exit 1; }
 chmod 755 "$new"
-if [ -n "$cache" ] && cp "$new" "$cache/new.$$" 2>/dev/null; then mv "$cache/new.$$" "$cache/$sum"; fi
+if [ -n "$cache" ] && ! { cp "$new" "$cache/new.$$" && mv -f "$cache/new.$$" "$cache/$sum"; } 2>/dev/null; then
+	rm -f "$cache/new.$$" 2>/dev/null || :
+	echo uncached
+fi
 mv "$new" /tunehost/bin/tunehost`
 
 // copyAgent copies the agent's program into a pod.
@@ -156,15 +161,26 @@ func (e *executor) copyAgent(ctx context.Context, pod string) error {
 		if err != nil {
 			return err
 		}
-		_, err = script(how, in)
-		return err
+		return e.cachedBy(script(how, in))
 	}
 	f, err := os.Open(e.x.Agent.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	_, err = script(how, f)
+	return e.cachedBy(script(how, f))
+}
+
+// cachedBy warns once if the cache does not take the program: pods whose user is not root may not be able to write
+// there, since the kubelet makes the folder for root.
+func (e *executor) cachedBy(said string, err error) error {
+	if err == nil && said == "uncached" {
+		e.copies.uncached.Do(func() {
+			warn(fmt.Sprintf("cache: pods cannot write to the folder %s of their node, so that tunehost's program is "+
+				"copied into each of them: make it writable for the user of the pods on each node, or leave cache out",
+				e.Cache))
+		})
+	}
 	return err
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tunehost/tunehost/plugins/sdk"
+	"github.com/tunehost/tunehost/plugins/sdk/serve"
 )
 
 // executor keeps the state of the leases. A goroutine that changes it, or creates or deletes pods, has the turn.
@@ -48,6 +49,7 @@ type lease struct {
 	uids    []types.UID
 	created time.Time // when the last of the pods was created
 	partly  time.Time // since when some pods have a node and others not
+	bound   time.Time // since when all of them have one, as far as seen
 	silent  time.Time // since when a node has not answered for its pod
 	tries   int       // how often all pods were given up
 	again   time.Time // when they are created again
@@ -397,6 +399,9 @@ func (e *executor) report(l *lease, event sdk.LeaseEvent) {
 
 // say writes to the experiment's log.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+
+// warn warns the user.
+func warn(text string) { serve.Logger().Warn(text) }
 
 // Close implements io.Closer. Nothing deletes pods after it: they may be those of the next executor.
 func (e *executor) Close() error {

@@ -206,7 +206,18 @@ func (e *executor) untilEnd(l *lease, states []state) {
 		return
 	}
 	l.ending = true
-	e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseEnding, Until: end, Why: "the pod's time ends (the option time)"})
+	e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseEnding, Until: end, Why: "the pod's time ends (" + e.lifeFrom() + ")"})
+}
+
+// lifeFrom is what limits the time of pods.
+func (o *options) lifeFrom() string {
+	switch {
+	case o.Time > 0:
+		return "the option time"
+	case o.template.Spec.ActiveDeadlineSeconds != nil:
+		return "activeDeadlineSeconds of the template"
+	}
+	return "activeDeadlineSeconds"
 }
 
 func earliest(states []state) (end time.Time) {
@@ -222,6 +233,7 @@ func earliest(states []state) (end time.Time) {
 // leases that wait for each other continue.
 func (e *executor) waits(l *lease, why string, partly bool) {
 	e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: why})
+	l.bound = time.Time{}
 	switch now := e.now(); {
 	case !partly:
 		l.partly = time.Time{}
@@ -245,7 +257,10 @@ const longStart = 30 * time.Second
 // starts is for a lease all of whose pods have a node, and not all run. The scheduler gives pods to nodes that have
 // died until the cluster notices that: such pods are created again.
 func (e *executor) starts(l *lease, why string) {
-	if e.now().Sub(l.created) > longStart {
+	if l.bound.IsZero() {
+		l.bound = e.now()
+	}
+	if e.now().Sub(l.bound) > longStart {
 		why += "; `kubectl get events -n " + e.cluster.namespace + "` may say more"
 	}
 	e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: why})
@@ -276,7 +291,7 @@ func (e *executor) giveUp(l *lease, why string) {
 		say("the pods of %s could not be deleted: %s; it is tried again", l.name, words(err))
 		return
 	}
-	l.partly = time.Time{}
+	l.partly, l.bound = time.Time{}, time.Time{}
 	e.later(l)
 	e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: kubernetes(why, "")})
 }

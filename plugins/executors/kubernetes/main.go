@@ -28,9 +28,12 @@ func main() {
 }
 
 func open(x sdk.Execution, text []byte, tell func(...sdk.LeaseEvent)) (sdk.Executor, sdk.ExecutorTraits, error) {
-	o, err := read(text)
+	o, err := read(text, x.Dir)
 	if err != nil {
 		return nil, sdk.ExecutorTraits{}, err
+	}
+	for _, text := range o.warnings {
+		warn(text)
 	}
 	c, err := connect(&o)
 	if err != nil {

@@ -36,8 +36,15 @@ type options struct {
 	Cache          string
 	Connection     way
 
-	template    corev1.Pod
+	given
+}
+
+// given is what becomes of the options.
+type given struct {
+	dir         string // of the experiment; "": none
+	template    template
 	tolerations []corev1.Toleration
+	warnings    []string
 }
 
 // way is how agents and the host reach each other.
@@ -56,7 +63,8 @@ var declared = option.Declare(func(o *options) []option.Option {
 		option.String("image", &o.Image, "",
 			"The container image of trials, with a shell. It may be in the template instead."),
 		option.String("namespace", &o.Namespace, "",
-			"The namespace of the pods. Empty: that of the context, or of the pod in which tunehost runs."),
+			"The namespace of the pods. Empty: that of the template, of the context, or of the pod in which tunehost "+
+				"runs."),
 		option.String("context", &o.Context, "", "The context of the kubeconfig. Empty: the current one."),
 		option.String("kubeconfig", &o.Kubeconfig, "",
 			"The path of a kubeconfig. Empty: kubectl's own rules: KUBECONFIG, ~/.kube/config, or the service account "+
@@ -77,8 +85,8 @@ var declared = option.Declare(func(o *options) []option.Option {
 		option.Float("memory_gib", &o.Memory, 0, option.From(0),
 			"GiB of memory of each bundle that requests none; 0: the namespace's default."),
 		option.Float("time", &o.Time, 0, option.From(0).To(maxSeconds),
-			"Seconds for which a pod lives at most (activeDeadlineSeconds); trials continue in another one. "+
-				"0: no limit."),
+			"Seconds for which a pod lives at most (activeDeadlineSeconds), 60 or more; trials continue in another "+
+				"one. 0: no limit."),
 		option.Float("notice", &o.Notice, 30, option.From(1).To(86400),
 			"Seconds that trials have to save and leave when a pod is evicted, preempted or deleted, or its time ends "+
 				"(terminationGracePeriodSeconds)."),
@@ -96,42 +104,20 @@ var declared = option.Declare(func(o *options) []option.Option {
 	}
 })
 
-// read reads the options of an experiment.
-func read(text []byte) (options, error) {
+// read reads the options of an experiment. Dir is its directory, or "".
+func read(text []byte, dir string) (options, error) {
 	o, err := declared.Read(text)
 	if err != nil {
 		return o, err
 	}
-	for _, check := range []func() error{o.readTemplate, o.readTolerations, o.checkPaths, o.checkTimes, o.checkLabels,
-		o.checkAnnotations, o.checkImage} {
+	o.dir = dir
+	for _, check := range []func() error{o.readTemplate, o.readTolerations, o.checkPaths, o.checkTimes,
+		o.checkNamespace, o.checkLabels, o.checkAnnotations, o.checkImage} {
 		if err := check(); err != nil {
 			return o, err
 		}
 	}
-	return o, nil
-}
-
-// readTemplate reads the template of the pods.
-func (o *options) readTemplate() error {
-	text, name := []byte(o.Template), "the template"
-	var path string
-	if json.Unmarshal(o.Template, &path) == nil {
-		if path == "" {
-			return nil
-		}
-		var err error
-		if text, err = os.ReadFile(fromUser(path)); err != nil {
-			return option.Wrong("template", path, "a file: %v", err)
-		}
-		name = path
-	}
-	if err := yaml.UnmarshalStrict(text, &o.template); err != nil {
-		return option.Wrong("template", name, "a pod: %s", oneLine(err.Error()))
-	}
-	if kind := o.template.Kind; kind != "" && kind != "Pod" {
-		return option.Wrong("template", name, "a pod (kind: Pod), and not a %s", kind)
-	}
-	return nil
+	return o, o.keepTemplate()
 }
 
 // fromUser is a path that is relative to where the user has started tunehost, or to the home directory: a plugin
@@ -150,7 +136,7 @@ func (o *options) readTolerations() error {
 	for _, text := range o.Tolerations {
 		var t corev1.Toleration
 		if err := yaml.UnmarshalStrict(text, &t); err != nil {
-			return option.Wrong("tolerations", string(text), "a toleration of a pod: %s", oneLine(err.Error()))
+			return option.Wrong("tolerations", text, "a toleration of a pod: %s", briefly(err))
 		}
 		o.tolerations = append(o.tolerations, t)
 	}
@@ -169,12 +155,35 @@ func (o *options) checkPaths() error {
 	return nil
 }
 
+// leastTime is the shortest life of a pod in which trials get somewhere.
+const leastTime = 60
+
+// checkTimes checks how long pods live, which the template may say instead.
 func (o *options) checkTimes() error {
-	if o.Time > 0 && o.Time < 60 {
-		return option.Wrong("time", o.Time, "at least 60")
+	what, life := "time", o.Time
+	if d := o.template.Spec.ActiveDeadlineSeconds; life == 0 && d != nil {
+		what, life = "activeDeadlineSeconds of the template", float64(*d)
+		if life < leastTime {
+			return option.Wrong("template", o.Template, "activeDeadlineSeconds of at least %d, and not %v", leastTime,
+				life)
+		}
 	}
-	if o.Time > 0 && o.Notice >= o.Time {
-		return option.Wrong("notice", o.Notice, "less than time, which is %v", o.Time)
+	switch {
+	case life == 0:
+		return nil
+	case life < leastTime:
+		return option.Wrong("time", o.Time, "at least %d", leastTime)
+	case o.Notice >= life:
+		return option.Wrong("notice", o.Notice, "less than %s, which is %v", what, life)
+	}
+	return nil
+}
+
+// checkNamespace refuses two namespaces, as kubectl does.
+func (o *options) checkNamespace() error {
+	if own := o.template.Namespace; own != "" && o.Namespace != "" && own != o.Namespace {
+		return option.Wrong("namespace", o.Namespace, "%s, which the template has as metadata.namespace; leave one of "+
+			"them out", own)
 	}
 	return nil
 }

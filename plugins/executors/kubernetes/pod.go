@@ -138,7 +138,7 @@ func (e *executor) furnish(p *corev1.Pod) {
 
 // merged merges a pod into the template. Where both say something, the pod counts.
 func (e *executor) merged(p *corev1.Pod) (*corev1.Pod, error) {
-	below, err := json.Marshal(e.template)
+	below, err := json.Marshal(e.template.Pod)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +155,11 @@ func (e *executor) merged(p *corev1.Pod) (*corev1.Pod, error) {
 		return nil, err
 	}
 	whole.GenerateName, whole.Namespace = "", e.cluster.namespace
+	for i := range whole.Spec.Containers {
+		if c := &whole.Spec.Containers[i]; c.Name == container {
+			c.Args = nil // of the template: they would follow the command, and mean bundles
+		}
+	}
 	return whole, nil
 }
 

@@ -20,7 +20,7 @@ const secretValue = "c2VjcmV0IG9mIHRoZSBhZ2VudA"
 // offline is an executor that talks to no cluster.
 func offline(t testing.TB, text string) *executor {
 	t.Helper()
-	o, err := read([]byte(text))
+	o, err := read([]byte(text), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestOptions(t *testing.T) {
 		`{"labels": {"tunehost.io/lease": "x"}}`:              "tunehost sets this one itself",
 		`{"labels": {"a b": "x"}}`:                            "a label",
 		`{"template": {"kind": "Deployment"}}`:                "not a Deployment",
-		`{"template": {"spec": {"contaners": []}}}`:           "contaners",
+		`{"template": {"spec": {"contaners": []}}}`:           `: a pod: unknown field "contaners"`,
 		`{"template": "/no/such/pod.yaml"}`:                   "no such file",
 		`{"tolerations": [{"keys": "x"}]}`:                    "keys",
 		`{"program": "bin/tunehost"}`:                         "absolute",
@@ -90,9 +90,27 @@ func TestOptions(t *testing.T) {
 		`{}`: "the image of trials",
 		`{"template": {"spec": {"containers": [{"name": "sidecar", "image": "x"}]}}}`: "the image of trials",
 	} {
-		_, err := read([]byte(text))
+		_, err := read([]byte(text), "")
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", text, err, want)
+		}
+	}
+}
+
+// What the template says is checked as the options are.
+func TestOptionsBesideTheTemplate(t *testing.T) {
+	for text, want := range map[string]string{
+		`"template": {"spec": {"activeDeadlineSeconds": 25}}`: `option "template" is ` +
+			`{"spec":{"activeDeadlineSeconds":25}}; allowed: activeDeadlineSeconds of at least 60, and not 25`,
+		`"template": {"spec": {"activeDeadlineSeconds": 90}}, "notice": 100`: `option "notice" is 100; allowed: less ` +
+			`than activeDeadlineSeconds of the template, which is 90`,
+		`"template": {"spec": {"activeDeadlineSeconds": 25}}, "time": 90`: "",
+		`"template": {"metadata": {"namespace": "ml"}}, "namespace": "lab"`: `option "namespace" is "lab"; allowed: ` +
+			`ml, which the template has as metadata.namespace; leave one of them out`,
+	} {
+		if _, err := read([]byte(`{"image": "x", `+text+`}`), ""); err == nil && want != "" ||
+			err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 }
@@ -105,9 +123,51 @@ func TestOptionsOfTheUser(t *testing.T) {
 		[]byte(`{spec: {containers: [{name: trial, image: "python:3.12"}]}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := read([]byte(`{"template": "~/pod.yaml"}`))
+	o, err := read([]byte(`{"template": "~/pod.yaml"}`), "")
 	if err != nil || o.template.Spec.Containers[0].Image != "python:3.12" {
 		t.Errorf("%v %+v", err, o.template.Spec)
+	}
+}
+
+// The namespace may be in the template, as in a file for kubectl.
+func TestNamespaceOfTheTemplate(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config")
+	text := strings.NewReplacer("SERVER", "https://127.0.0.1:1", "CURRENT", "down", "cluster: down,",
+		"cluster: down, namespace: own,").Replace(kubeconfig)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const ml = `, "template": {"metadata": {"name": "x", "namespace": "ml"}}`
+	for more, want := range map[string]string{"": "own", `, "namespace": "lab"`: "lab", ml: "ml",
+		ml + `, "namespace": "ml"`: "ml"} {
+		o, err := read([]byte(`{"image": "x", "kubeconfig": "`+config+`"`+more+`}`), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := connect(&o)
+		if err != nil || c.namespace != want {
+			t.Errorf("%s: the namespace %q, %v, want %s", more, c.namespace, err, want)
+		}
+	}
+}
+
+// The template of pods may limit their time, and arguments of its container do not get to tunehost's command.
+func TestTemplateBelow(t *testing.T) {
+	e := offline(t, `{"image": "x", "template": {"spec": {"activeDeadlineSeconds": 90, "containers": [
+		{"name": "trial", "command": ["mine"], "args": ["9"]}, {"name": "sidecar", "image": "x", "args": ["8"]}]}}}`)
+	p, err := e.pod(request(1, pack), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := p.Spec.Containers
+	if len(of) != 2 || len(of[0].Args) != 0 || of[0].Command[0] != "sh" || len(of[1].Args) != 1 {
+		t.Errorf("%+v", of)
+	}
+	var why string
+	e.tell = func(events ...sdk.LeaseEvent) { why = events[0].Why }
+	e.untilEnd(e.newLease("th-1-7", nil, 1), []state{{stage: running, until: e.now().Add(time.Second)}})
+	if why != "the pod's time ends (activeDeadlineSeconds of the template)" {
+		t.Error(why)
 	}
 }
 
@@ -258,7 +318,7 @@ func TestLongStart(t *testing.T) {
 	now := time.Unix(1000, 0)
 	e.now = func() time.Time { return now }
 	l := e.newLease("th-1-7", nil, 1)
-	l.created = now
+	l.created = now.Add(-time.Hour) // it has waited for a node
 	var why string
 	e.tell = func(events ...sdk.LeaseEvent) { why = events[0].Why }
 	e.starts(l, "it is being created")

@@ -123,7 +123,7 @@ func testRights(t *testing.T, w *world) {
 // user is an executor of the user of a kubeconfig.
 func (w *world) user(t testing.TB, config string) *executor {
 	t.Helper()
-	o, err := read([]byte(`{"image": "x", "kubeconfig": "` + config + `"}`))
+	o, err := read([]byte(`{"image": "x", "kubeconfig": "`+config+`"}`), "")
 	if err != nil {
 		t.Fatal(err)
 	}

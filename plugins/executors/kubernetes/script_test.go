@@ -85,6 +85,44 @@ func TestSlowCopy(t *testing.T) {
 	}
 }
 
+// The program gets into a pod whether the cache of the node takes it or not, which is said.
+func TestCacheScript(t *testing.T) {
+	const program, sum = "hello\n", "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
+	for name, shell := range shells() {
+		dir := t.TempDir()
+		cache := filepath.Join(dir, "cache")
+		script := strings.ReplaceAll(copyScript, "/tunehost/bin", filepath.Join(dir, "bin"))
+		output := func(how, cache string) string {
+			args := append(shell[1:len(shell):len(shell)], "-c", script, "sh", sum, how, cache)
+			cmd := osexec.Command(shell[0], args...)
+			cmd.Stdin = strings.NewReader(program)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%s: %s: %v: %s", name, how, err, out)
+			}
+			return strings.TrimSpace(string(out))
+		}
+		copied := func() bool {
+			path := filepath.Join(dir, "bin", "tunehost")
+			text, err := os.ReadFile(path)
+			_ = os.Remove(path)
+			return err == nil && string(text) == program
+		}
+		if said := output("plain", cache); said != "uncached" || !copied() { // there is no such folder
+			t.Errorf("%s: without a cache it says %q", name, said)
+		}
+		if err := os.Mkdir(cache, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if said := output("plain", cache); said != "" || !copied() {
+			t.Errorf("%s: with a cache it says %q", name, said)
+		}
+		if said := output("test", cache); said != "there" || !copied() {
+			t.Errorf("%s: with the program in the cache it says %q", name, said)
+		}
+	}
+}
+
 // A pod that is taken away before it has the agents' program ends at once.
 func TestNoticeBeforeTheProgram(t *testing.T) {
 	script := strings.Replace(startScript, "left=$TUNEHOST_WAIT", "left=$TUNEHOST_WAIT; kill -TERM $$", 1)
