@@ -49,6 +49,10 @@ func TestCauseTexts(t *testing.T) {
 	}{
 		{Cause{}, ""},
 		{Cause{Kind: CauseUser}, "stopped by the user"},
+		{Cause{Kind: CauseSchedulerStuck, By: "mine", Count: 1},
+			"scheduler mine keeps 1 trial paused, and nothing is left that could wake it"},
+		{Cause{Kind: CauseSchedulerStuck, By: "mine", Count: 2},
+			"scheduler mine keeps 2 trials paused, and nothing is left that could wake them"},
 		{Cause{Kind: CauseNoResult}, "it ended without reporting a result"},
 		{Cause{Kind: CauseNoResult, Metric: "acc", By: "objective"},
 			"it ended without reporting acc, which the objective needs"},

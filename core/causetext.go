@@ -135,6 +135,9 @@ func (c *Cause) experiment() string {
 		return c.searcher() + ` says "not yet" although no trial is running or waiting; the experiment would wait ` +
 			"for ever: a searcher that has no more points must say EXHAUSTED; mend it, or choose another"
 	case CauseSchedulerStuck:
+		if c.Count == 1 {
+			return "scheduler " + c.By + " keeps 1 trial paused, and nothing is left that could wake it"
+		}
 		return "scheduler " + c.By + " keeps " + decimal(uint64(c.Count)) +
 			" trials paused, and nothing is left that could wake them"
 	}

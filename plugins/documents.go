@@ -7,5 +7,5 @@ import "embed"
 //
 //go:embed sdk/PROTOCOL.md sdk/python/README.md sdk/js/README.md sdk/rust/README.md
 //go:embed sdk/assemblyscript/README.md sdk/assemblyscript/package.json sdk/assemblyscript/assembly/*.ts
-//go:embed sdk/c/tunehost.h sdk/c/dice.c sdk/proto/tunehost/v1/*.proto
+//go:embed sdk/c/tunehost.h sdk/c/dice.c sdk/abi/abi.go sdk/proto/tunehost/v1/*.proto
 var Documents embed.FS

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -259,7 +258,7 @@ func (a *app) describe(i sdk.Info) error {
 	t.column("default", false)
 	t.column("", false)
 	for _, r := range rows {
-		t.rows = append(t.rows, []string{r.Name, r.Value, cmp.Or(r.Default, "required"), r.Doc})
+		t.rows = append(t.rows, []string{r.Name, r.Value, r.Default, r.Doc})
 	}
 	a.say("")
 	return t.write(a.out, a.width(), a.bold)

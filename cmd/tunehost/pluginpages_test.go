@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -65,10 +64,10 @@ func writePlugin(t *testing.T, b *strings.Builder, info sdk.Info) {
 	}
 	b.WriteString("\n| option | value | default | |\n|---|---|---|---|\n")
 	for _, r := range rows {
-		if r.Default != "" {
+		if r.Default != "" && r.Default != option.Required {
 			r.Default = "`" + r.Default + "`"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", r.Name, r.Value, cmp.Or(r.Default, "required"), escape(r.Doc))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", r.Name, r.Value, r.Default, escape(r.Doc))
 	}
 }
 

@@ -37,6 +37,7 @@ func Documents() []Document {
 		{"c", "the SDK for modules in C: a header, and an example", "plugins/sdk/c/tunehost.h", "", "sdk/c"},
 		{"protocol", "the protocol, for programs in other languages", "plugins/sdk/PROTOCOL.md", "", ""},
 		{"proto", "its messages and services, for gRPC", "plugins/sdk/proto/tunehost/v1", "", ""},
+		{"abi", "the functions of WebAssembly modules, for other languages", "plugins/sdk/abi/abi.go", "", ""},
 	}
 }
 

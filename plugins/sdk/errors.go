@@ -1,5 +1,7 @@
 package sdk
 
+import "fmt"
+
 // A StartError fails a trial that could not begin to train: the program does not exist or is not
 // executable. The host does not retry it and says so (B-074).
 type StartError struct{ Err error }
@@ -17,6 +19,12 @@ func (e *RestoreError) Error() string { return "cannot restore the checkpoint: "
 
 // Unwrap returns the cause.
 func (e *RestoreError) Unwrap() error { return e.Err }
+
+// Unsaved is the text for the host when it wants a checkpoint of a result that was reported without save.
+func Unsaved(iteration uint64) string {
+	return fmt.Sprintf("the result of iteration %d was reported without save, and a checkpoint of it is wanted: "+
+		"give save with each report", iteration)
+}
 
 // Hinter is implemented by every [Run]. Trainables that read the output of a user's program call it
 // to report a probable mistake of the program, in one line. The user sees each text once,

@@ -35,7 +35,8 @@ type Run interface {
 	// It does not wait for the last result (Done). After a stop, further results do not count, but
 	// their checkpoints are stored.
 	// save writes the state of the training to the empty directory dir when the host wants a
-	// checkpoint of exactly this result; it is nil if this trainable cannot save.
+	// checkpoint of exactly this result; it is nil if this trainable cannot save. One that saves gives it
+	// with each report: where a checkpoint is needed, a trial fails whose result has none.
 	Report(r Result, save func(dir string) error) error
 	// Log writes a line to the trial's log.
 	Log(line string)

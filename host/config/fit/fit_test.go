@@ -167,6 +167,8 @@ func TestRefusedSchemas(t *testing.T) {
 		`{"$ref": "#x"}`:                              `and there is no such schema`,
 		`{"$ref": "https://example.com/schema.json"}`: "elsewhere",
 		`{"$schema": "https://example.com/schema"}`:   "expected a draft",
+		strings.Repeat(`{"items":`, 5000) + "{}" + strings.Repeat("}", 5000):       "it is nested more than 200 deep",
+		`{"default": ` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "}": "it is nested more than 200 deep",
 	} {
 		if _, err := Compile([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", text, err, want)
@@ -184,6 +186,9 @@ func TestRefusedSchemas(t *testing.T) {
 	}
 	if _, err := Compile([]byte(`{"properties": {"a": {"$ref": "#"}}, "default": {"type": "x"}}`)); err != nil {
 		t.Errorf("a tree: %v", err)
+	}
+	if _, err := Compile([]byte(strings.Repeat(`{"items":`, 199) + "{}" + strings.Repeat("}", 199))); err != nil {
+		t.Errorf("just deep enough: %v", err)
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -37,11 +39,30 @@ var drafts = map[string]string{"json-schema.org/schema": draft2020,
 // place is the schema's own address, if it has no other.
 const place = "mem:///options.json"
 
+// maxDepth limits the objects and lists of a schema inside each other. The options in an experiment file are at most 50
+// deep, and the time to read a schema grows with the square of its depth.
+const maxDepth = 200
+
+// nested reports whether lists and maps are more than most deep.
+func nested(v any, most int) bool {
+	deeper := func(x any) bool { return nested(x, most-1) }
+	switch v := v.(type) {
+	case []any:
+		return most == 0 || slices.ContainsFunc(v, deeper)
+	case map[string]any:
+		return most == 0 || slices.ContainsFunc(slices.Collect(maps.Values(v)), deeper)
+	}
+	return false
+}
+
 // Compile reads a schema. It loads nothing that the schema refers to elsewhere.
 func Compile(text []byte) (*Schema, error) {
 	doc, err := decode(text)
 	if err != nil {
 		return nil, err
+	}
+	if nested(doc, maxDepth) {
+		return nil, fmt.Errorf("it is nested more than %d deep", maxDepth)
 	}
 	s := &Schema{tour: newTour(doc), draft: draft2020, parts: map[string]*jsonschema.Resolved{}}
 	if err := s.readDraft(); err != nil {

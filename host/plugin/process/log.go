@@ -102,6 +102,9 @@ func newOutput(log func(Line)) *output {
 }
 
 func (o *output) add(stream string, raw []byte, cut bool) {
+	if cut {
+		raw = closed(raw)
+	}
 	l := parseLine(raw)
 	l.Stream, l.Text = stream, untrusted.Line(l.Text, maxLine)
 	if cut {
@@ -263,6 +266,20 @@ func parseLine(raw []byte) Line {
 		return plain
 	}
 	return Line{Level: level, Text: text + keyValues(fields), Traces: traces(fields)}
+}
+
+// closed ends the JSON of a line that was cut in the middle of a text; other lines stay as they are.
+func closed(raw []byte) []byte {
+	const escape = len(`\u0000`)
+	if !bytes.HasPrefix(raw, []byte("{")) {
+		return raw
+	}
+	for n := len(raw); n > len(raw)-escape && n > 0; n-- {
+		if whole := append(slices.Clone(raw[:n]), `"}`...); json.Valid(whole) {
+			return whole
+		}
+	}
+	return raw
 }
 
 // traces returns the fields of several lines, sorted by name.

@@ -69,3 +69,22 @@ func TestMissingPackage(t *testing.T) {
 		}
 	}
 }
+
+// A line in hclog's JSON that is longer than the limit is read nevertheless, wherever it is cut.
+func TestLongJSON(t *testing.T) {
+	for shift := range 12 {
+		var got []Line
+		o := newOutput(func(l Line) { got = append(got, l) })
+		w := &lineWriter{to: o, stream: "stderr"}
+		head := `{"@level":"error","@message":"` + strings.Repeat("x", shift)
+		_, _ = w.Write([]byte(head + strings.Repeat("\\u0041\\n", maxLine) + "\"}\n"))
+		want := strings.Repeat("x", shift) + "A"
+		if len(got) != 1 || got[0].Level != "error" || !strings.HasPrefix(got[0].Text, want) ||
+			!strings.HasSuffix(got[0].Text, " [cut]") || !strings.HasPrefix(o.last()[0], want) {
+			t.Errorf("%d: %.80q", shift, got)
+		}
+	}
+	if text := "{" + strings.Repeat("x", 9); string(closed([]byte(text))) != text {
+		t.Error("it changes a line that is no JSON")
+	}
+}

@@ -211,7 +211,8 @@ func TestTraining(t *testing.T) {
 			run sdk.Run) error {
 			return run.Report(loss,
 				nil)
-		}, `report [{loss 2}] 3 true false; saved "" the trainable cannot save`, &pb.GuestTrainResponse{}},
+		}, `report [{loss 2}] 3 true false; saved "" the result of iteration 3 was reported without save, ` +
+			"and a checkpoint of it is wanted: give save with each report", &pb.GuestTrainResponse{}},
 		"pauses": {[]abi.Answer{abi.Pause}, func(_ context.Context, run sdk.Run) error {
 			if err := run.Report(loss, nil); !errors.Is(err, sdk.ErrPaused) {
 				return fmt.Errorf("it was told %w", err)

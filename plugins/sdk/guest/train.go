@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,8 @@ func (t *trainable) train(ctx context.Context, m *pb.GuestTrainRequest) (*pb.Gue
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := &run{ctx: ctx, host: t.host, trial: *trial, restored: m.GetRestored(), state: m.GetState()}
+	r := &run{ctx: ctx, host: t.host, trial: *trial, restored: m.GetRestored(), state: m.GetState(),
+		iteration: trial.Iteration}
 	return outcome(r.call(opened)), nil
 }
 
@@ -60,6 +62,8 @@ type run struct {
 	trial    sdk.Trial
 	restored bool
 	state    []byte
+	// iteration of the last result
+	iteration uint64
 
 	mu   sync.Mutex
 	halt chan struct{} // closed when the trial was told to stop; nil until Stopped is called
@@ -116,9 +120,10 @@ func (r *run) ReportState(res sdk.Result, state func() ([]byte, error)) error {
 	if err != nil {
 		return err
 	}
+	r.iteration = cmp.Or(res.Iteration, r.iteration+1)
 	answer := r.host.Report(message)
 	for answer == abi.Save {
-		if message, err = proto.Marshal(saved(state)); err != nil {
+		if message, err = proto.Marshal(r.saved(state)); err != nil {
 			return err
 		}
 		answer = r.host.Saved(message)
@@ -127,9 +132,9 @@ func (r *run) ReportState(res sdk.Result, state func() ([]byte, error)) error {
 }
 
 // saved returns the message after Save.
-func saved(state func() ([]byte, error)) *pb.GuestSaved {
+func (r *run) saved(state func() ([]byte, error)) *pb.GuestSaved {
 	if state == nil {
-		return &pb.GuestSaved{Error: "the trainable cannot save"}
+		return &pb.GuestSaved{Error: sdk.Unsaved(r.iteration)}
 	}
 	b, err := state()
 	if err != nil {

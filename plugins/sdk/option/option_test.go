@@ -317,7 +317,7 @@ func TestRows(t *testing.T) {
 		{"float", "a number", "0.5", "A <float>."},
 		{"mode", "fast or exact", `"fast"`, "A mode."},
 		{"entries", "a list, each item a map of at, params, note", "[]", "Entries."},
-		{"entries.N.at", "a whole number from 1", "", "Where."},
+		{"entries.N.at", "a whole number from 1", Required, "Where."},
 		{"log", "true or false or a map of out, err", `{"err":"e","out":"o"}`, "Files."},
 		{"log.out", "a text", `"o"`, "Out."},
 		{"map", "a map, each value a text", "{}", "A map."},
@@ -338,12 +338,12 @@ func TestRowsOfOthers(t *testing.T) {
 		"c": {"type": "array", "items": false}, "d": {"type": "object", "additionalProperties": true}, "e": ` +
 		`{"pattern": "x"},
 		"f": {"type": "array", "minItems": 2}, "g": {"type": "number", "exclusiveMinimum": 0},
-		"h": {"items": [true], "default": [1], "description": "H."}}}`))
+		"h": {"items": [true], "default": [1], "description": "H."}, "i": {"default": 1}}, "required": ["i"]}`))
 	want := []Row{
 		{"a", "anything", "", ""}, {"b", "a whole number at most 7 or a text", "", ""},
 		{"c", "a list, each item anything", "", ""},
 		{"d", "a map, each value anything", "", ""}, {"e", "anything", "", ""}, {"f", "a list of at least 2", "", ""},
-		{"g", "a number above 0", "", ""}, {"h", "anything", "[1]", "H."},
+		{"g", "a number above 0", "", ""}, {"h", "anything", "[1]", "H."}, {"i", "anything", Required, ""},
 	}
 	if err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("%+v, %v", rows, err)

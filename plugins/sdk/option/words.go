@@ -16,11 +16,14 @@ type Row struct {
 	Name string
 	// Value describes the allowed values: "a whole number from 1".
 	Value string
-	// Default is JSON, or "" if users must set the option.
+	// Default is JSON, "" if the option has none, or Required.
 	Default string
 	// Doc is the description of the option.
 	Doc string
 }
+
+// Required is the default of options that users must set.
+const Required = "required"
 
 // Rows returns the options of a JSON Schema, of a plugin in any language. It ignores parts of the
 // schema that declarations do not use.
@@ -39,9 +42,9 @@ func Rows(text []byte) ([]Row, error) {
 func (s *schema) rows(path string) (list []Row) {
 	for _, p := range s.Properties {
 		name := below(path, p.name)
-		r := Row{name, p.of.words(), string(compact(p.of.Default)), p.of.Description}
+		r := Row{Name: name, Value: p.of.words(), Default: string(compact(p.of.Default)), Doc: p.of.Description}
 		if slices.Contains(s.Required, p.name) {
-			r.Default = ""
+			r.Default = Required
 		}
 		list = append(list, r)
 		list = append(list, p.of.inner(name)...)

@@ -101,7 +101,7 @@ func TestTrainSaves(t *testing.T) {
 		d.want(train.Ended, "")
 
 		for run, c := range []struct{ do, says string }{{"fail to save", "OSError: disk full"},
-			{"cannot save", "the trainable cannot save"}} {
+			{"cannot save", "iteration 1 was reported without save="}} {
 			run := uint64(run) + 2
 			d.start(run, fmt.Sprintf(`{"n": 3, "do": %q}`, c.do), sdk.Trial{})
 			d.want(train.Result, "")

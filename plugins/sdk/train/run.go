@@ -343,21 +343,29 @@ func (r *run) execute(due bool, save func(string) error) executed {
 func (r *run) save(dir string, save func(string) error) {
 	e := Event{Kind: Saved, Run: r.id, Iteration: r.iteration, Checkpoint: dir}
 	if save == nil {
-		e.Error = "the trainable cannot save"
-	} else if err := save(dir); err != nil {
+		e.Error = sdk.Unsaved(r.iteration)
+	} else if err := r.saved(dir, save); err != nil {
 		e.Error = cut(err.Error())
 	}
 	r.s.out.Push(e)
 }
 
-// call runs the author's code; a panic becomes its error, and the stack goes to the trial's log.
+func (r *run) saved(dir string, save func(string) error) (err error) {
+	defer r.recovered("panic in save", &err)
+	return save(dir)
+}
+
+// recovered makes an error of a panic in the author's code, and writes the stack to the trial's log.
+func (r *run) recovered(what string, err *error) {
+	if v := recover(); v != nil {
+		r.Log(fmt.Sprintf("%s: %v\n%s", what, v, debug.Stack()))
+		*err = fmt.Errorf("%s: %v", what, v)
+	}
+}
+
+// call runs the author's code.
 func (r *run) call(t sdk.Trainable) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			r.Log(fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
-			err = fmt.Errorf("panic: %v", v)
-		}
-	}()
+	defer r.recovered("panic", &err)
 	if _, ok := t.(sdk.Launcher); !ok {
 		r.Started(os.Getpid())
 	}

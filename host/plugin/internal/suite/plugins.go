@@ -216,6 +216,8 @@ func saver(do string) func(string) error {
 		return nil
 	case "fail to save":
 		return func(string) error { return errors.New("disk full") }
+	case "panic to save":
+		return func(string) error { panic("disk full") }
 	}
 	return func(dir string) error { return os.WriteFile(dir+"/model", []byte("weights"), 0o600) }
 }

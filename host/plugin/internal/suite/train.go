@@ -244,7 +244,8 @@ func hearsStop(t *testing.T, start Start) {
 func saves(t *testing.T, start Start) {
 	d := NewDriver(t, start, Do("reusable"))
 	for i, c := range []struct{ do, says string }{
-		{"fail to save", "disk full"}, {"cannot save", "cannot save"},
+		{"fail to save", "disk full"}, {"panic to save", "panic in save: disk full"},
+		{"cannot save", "iteration 1 was reported without"},
 	} {
 		run := uint64(i)
 		d.Start(run, fmt.Sprintf(`{"n":3,"do":%q}`, c.do), sdk.Trial{})

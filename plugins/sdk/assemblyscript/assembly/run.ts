@@ -31,6 +31,7 @@ export class Run {
   error: string = "";
   /** The state could not be used. */
   restoreFailed: bool = false;
+  private iteration: u64;
   private metrics: Writer = new Writer();
   /** JSON by name, of the next report. */
   private values: Map<string, string> = new Map<string, string>();
@@ -40,6 +41,7 @@ export class Run {
     /** The state to continue from, or null. */
     public state: Uint8Array | null,
   ) {
+    this.iteration = trial.iteration;
     this.params = new Values(trial.params, "parameter");
   }
 
@@ -83,6 +85,7 @@ export class Run {
   report(iteration: u64, done: bool, saver: Saver | null = null): bool {
     const w = this.metrics;
     this.metrics = new Writer();
+    this.iteration = iteration ? iteration : this.iteration + 1;
     w.uint(2, iteration);
     w.bool(3, done);
     w.bool(4, saver != null);
@@ -114,7 +117,8 @@ export class Run {
   private saved(saver: Saver | null): i32 {
     const w = new Writer();
     if (saver) w.bytes(1, saver.save());
-    else w.string(2, "the trainable cannot save");
+    else w.string(2, `the result of iteration ${this.iteration} was reported without a saver, and a checkpoint of it is ` +
+      "wanted: give each report one");
     return hostSaved(w.start, w.length);
   }
 }

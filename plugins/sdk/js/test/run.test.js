@@ -211,10 +211,11 @@ test("errors, and what they mean to the host", async () => {
   }
 });
 
-test("who cannot save says so", async () => {
+test("a result without save is named when a checkpoint of it is wanted", async () => {
   const { run, settled } = begin({ checkpointEvery: 1 }, reports(2));
   run.order({ kind: Order.Save, dir: "/d" });
-  assert.equal((await settled())[1].error, "the trainable cannot save");
+  assert.equal((await settled())[1].error,
+    "the result of iteration 1 was reported without save, and a checkpoint of it is wanted: give save with each report");
 });
 
 test("long lines are cut", () => {

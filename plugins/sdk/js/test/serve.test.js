@@ -88,6 +88,27 @@ test("decisions are on results that were told, once", () => {
   assert.throws(() => wire.decisions(space, [result], [/** @type {any} */ ({ ...stop, verdict: "halt" })]), /unknown verdict halt/);
 });
 
+test("what is missing or wrong in a decision or a command is named", () => {
+  const [stop, resume] = [{ event: 7n, verdict: "stop" }, { kind: "resume", trial: 1 }];
+  for (const [answer, said] of /** @type {[any, string][]} */ ([
+    [[{ verdict: "stop", reason: "x" }], "its decision { verdict: 'stop', reason: 'x' } has no event; expected the number of a result"],
+    [[{ ...stop, event: "seven" }], "the event of its decision is 'seven'; expected a whole number from 0 on"],
+    [[{ event: 7n, until: 9 }], "it gave no verdict on event 7; expected continue (also with until), pause or stop"],
+    [[{ ...stop, until: NaN }], "until of its decision on event 7 is NaN; expected a whole number from 0 on"],
+    [[{ ...stop, until: 2.5 }], "until of its decision on event 7 is 2.5"], [[{ ...stop, until: -4 }], "until of its decision on event 7 is -4"],
+    [[{ ...stop, reason: 12 }], "the reason of its decision on event 7 is 12; expected a text"],
+    [{ commands: [{ kind: "resume" }] }, "the trial of its command resume is undefined; expected a whole number from 0 on"],
+    [{ commands: [{ ...resume, trial: 1.5 }] }, "the trial of its command resume is 1.5"],
+    [{ commands: [{ ...resume, reason: 12 }] }, "the reason of its command resume is 12; expected a text"],
+    [{ commands: [{ kind: "exploit", trial: 1, donor: 2, iteration: NaN }] }, "the iteration of its command exploit is NaN"],
+  ])) {
+    const told = /** @type {any} */ ({ number: 7n, kind: "result_reported" });
+    assert.throws(() => wire.decisions(space, [told], answer), (thrown) => thrown instanceof Error && thrown.message.startsWith(said), said);
+  }
+  const all = /** @type {any} */ ({ kind: "stop all", reason: "enough" });
+  assert.equal(wire.decisions(space, [], { commands: [all] }).commands.length, 1);
+});
+
 test("what is no list of decisions is refused by its value", () => {
   const stop = { event: 7n, verdict: "stop" };
   for (const [answer, said] of /** @type {[any, string][]} */ ([

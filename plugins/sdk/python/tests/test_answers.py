@@ -10,8 +10,8 @@ import grpc
 import pytest
 
 import tunehost
-from tunehost import _server, _wire
-from tunehost._proto import common_pb2, scheduler_pb2, searcher_pb2
+from tunehost import _answers, _server, _wire
+from tunehost._proto import common_pb2, reporter_pb2, scheduler_pb2, searcher_pb2, trainable_pb2
 from tunehost.events import Event, Request
 from tunehost.space import Kind, Param, Space
 
@@ -28,7 +28,7 @@ def placed(error: Exception) -> str:
 
 @pytest.mark.parametrize("answer", [5, None, "hello", {"x": 1.0}, {1, 2}, b"ab"])
 def test_a_batch_is_a_list(answer: Any) -> None:
-    with pytest.raises(_wire.WrongAnswer, match=r"^suggest \(.*:[0-9]+\) returned .*; expected a list with an answer"):
+    with pytest.raises(_answers.WrongAnswer, match=r"^suggest \(.*:[0-9]+\) returned .*; expected a list with an answer"):
         _wire.suggestions(_SPACE, [Request(2, 0)], answer, suggest)
 
 
@@ -72,6 +72,11 @@ class WrongIteration(tunehost.Scheduler):
         return event.until("9")  # type: ignore[arg-type]
 
 
+class Backwards(tunehost.Scheduler):
+    def on_result(self, event: Event) -> Any:
+        return event.until(-3)
+
+
 class WrongBatch(tunehost.Scheduler):
     def decide(self, events: Any) -> Any:
         return True
@@ -88,6 +93,7 @@ def wrongly(event: Event, history: Any) -> Any:
     (wrongly, "wrongly (test_answers.py:LINE) returned True; expected event.stop(reason)"),
     (WrongReason, "on_result (test_answers.py:LINE) gave the reason 3.5 on trial 4, iteration 7; expected a text"),
     (WrongIteration, "on_result (test_answers.py:LINE) answered until('9') on trial 4, iteration 7; expected an iteration"),
+    (Backwards, "on_result (test_answers.py:LINE) answered until(-3) on trial 4, iteration 7; expected an iteration"),
     (WrongBatch, "decide (test_answers.py:LINE) returned True; expected a list of decisions"),
 ])
 def test_wrong_decisions(scheduler: Any, says: str, caplog: pytest.LogCaptureFixture) -> None:
@@ -100,6 +106,38 @@ def test_wrong_decisions(scheduler: Any, says: str, caplog: pytest.LogCaptureFix
         service.Decide(told)
     said = placed(failed.value)
     assert said.startswith(says) and "Error" not in said
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("number", ["x", None, -1, 2.5, 2**64])
+def test_a_reporter_that_does_not_know_what_it_has(number: Any, caplog: pytest.LogCaptureFixture) -> None:
+    class Lost(tunehost.Reporter):
+        def after(self) -> Any:
+            return number
+
+    main: Any = SimpleNamespace(call=lambda f: f())
+    with pytest.raises(_server.Failure) as failed:
+        _server.ReporterService(Lost, main).OpenReporter(reporter_pb2.OpenReporterRequest())
+    assert placed(failed.value) == (f"after (test_answers.py:LINE) returned {number!r}; expected the number of the last event "
+                                    "that it has, a whole number from 0 on")
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("resources, says", [
+    ("cpu", "returned 'cpu'; expected a dict"), (None, "returned None; expected a dict"),
+    ({"cpu": {1}}, "returned {'cpu': {1}}, with something that is neither a number nor a text; expected a dict"),
+])
+def test_a_request_is_a_dict(resources: Any, says: str, caplog: pytest.LogCaptureFixture) -> None:
+    class Greedy(tunehost.Trainable):
+        def request(self, params: Any) -> Any:
+            return resources
+
+    main: Any = SimpleNamespace(call=lambda f: f())
+    service = _server.LocalService(Greedy, main)
+    service.OpenTrainable(trainable_pb2.OpenTrainableRequest())
+    with pytest.raises(_server.Failure) as failed:
+        service.RequestResources(trainable_pb2.RequestResourcesRequest())
+    assert placed(failed.value).startswith(f"request (test_answers.py:LINE) {says}")
     assert not caplog.records
 
 

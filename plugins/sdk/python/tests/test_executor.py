@@ -89,3 +89,29 @@ def test_calls_before_open() -> None:
     service = ExecutorService(Agents, lambda name, f: f(), lambda f: f(), RuntimeError("not open"))
     with pytest.raises(RuntimeError, match="not open"):
         service.Adopt(pb.AdoptRequest())
+
+
+@pytest.mark.parametrize("tell, says", [
+    (lambda e: e.granted("a-1", ["q1"]), "granted: a bundle is 'q1'; expected tunehost.GrantedBundle(node, devices, address)"),
+    (lambda e: e.granted("a-1", [tunehost.GrantedBundle(None)]),  # type: ignore[arg-type]
+     "granted: a bundle is GrantedBundle(node=None"),
+    (lambda e: e.granted("a-1", None), "granted: bundles is None; expected a list"),
+    (lambda e: e.granted("a-1", [], "soon"), "granted: until is 'soon'; expected seconds since 1970"),
+    (lambda e: e.ending("a-1", float("nan")), "ending: until is nan; expected seconds"),
+    (lambda e: e.pending("a-1", None), "pending: the reason is None; expected a text"),
+    (lambda e: e.lost(1, "gone"), "lost: the lease is 1; expected its name, a text"),
+])
+def test_what_the_host_could_not_read_fails_where_it_is_told(tmp_path: Path, tell: Any, says: str) -> None:
+    service, _ = opened(tmp_path)
+    assert service.opened
+    with pytest.raises(TypeError) as failed:
+        tell(service.opened)
+    assert str(failed.value).startswith(says)
+    service.opened.lost("a-1", "gone")
+    assert [e.kind for e in next(service.Watch(pb.WatchRequest())).events] == [pb.LeaseEvent.KIND_LOST]
+
+
+def test_capacity_is_a_list_of_nodes(tmp_path: Path) -> None:
+    service, _ = opened(tmp_path, plugin=type("Vague", (Agents,), {"capacity": lambda self: ["n1"]}))
+    with pytest.raises(ValueError, match=r"\(.*test_executor.py:[0-9]+\) returned \['n1'\]; expected a list of tunehost.ClusterNode"):
+        service.Capacity(pb.CapacityRequest())

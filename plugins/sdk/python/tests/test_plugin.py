@@ -149,6 +149,17 @@ def test_a_returned_dict_is_the_only_result_or_is_said_to_be_dropped() -> None:
     assert ["it returned a dict after it had reported" in t["text"] for t in link.told if t["kind"] == LOG] == [True]
 
 
+def test_what_train_returns_and_nobody_reads_is_said_to_be_dropped() -> None:
+    def text(run: Run) -> Any:
+        run.report(loss=1.0)
+        return "x"
+
+    link = Link([{"kind": CONTINUE, "credits": 1}])
+    assert "error" not in attempt(tunehost.trainable()(text)(), Run(Trial(params={}), link, False))
+    assert [t["text"] for t in link.told if t["kind"] == LOG] == [
+        "it returned a value of type str, which is dropped: report results with run.report, or return a dict if there is only one"]
+
+
 def test_a_generator_is_told_of_its_stop() -> None:
     seen = []
 

@@ -14,6 +14,7 @@ from .run import ENDED, LOG, Run, Told, cut, describe
 
 _DROPPED = ("it returned a dict after it had reported, which is dropped: report the last result too, with done=True, or "
             "return nothing")
+_EXPECTED = "report results with run.report, or return a dict if there is only one"
 
 
 def attempt(trainable: Trainable, run: Run) -> Told:
@@ -34,6 +35,8 @@ def _attempt(trainable: Trainable, run: Run) -> Told:
                 _report_all(run, results)
             elif isinstance(results, Mapping):
                 _report_returned(run, results)
+            elif results is not None:
+                _hint(run, f"it returned a value of type {type(results).__name__}, which is dropped: {_EXPECTED}")
     except (Stopped, Killed):
         pass
     except SystemExit as e:
@@ -54,7 +57,11 @@ def _report_returned(run: Run, result: Mapping[str, Any]) -> None:
     if run._iteration == 0:
         run.report(result, done=True)
     else:  # it may be another result, or the last one again
-        run._link.send({"kind": LOG, "text": _DROPPED, "hint": True})
+        _hint(run, _DROPPED)
+
+
+def _hint(run: Run, text: str) -> None:
+    run._link.send({"kind": LOG, "text": text, "hint": True})
 
 
 def _report_all(run: Run, results: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Callable, Iterable, Iterator, Optional, Type, TypeVar
 
-from . import _wire
+from . import _answers, _wire
 from ._proto import executor_pb2 as pb
 from .executor import Agent, Amounts, ClusterNode, Execution, Executor, LeaseEvent, LeaseRequest
 
@@ -63,7 +63,8 @@ class ExecutorService:
 
     def Capacity(self, _: Any) -> Any:
         e = self._executor()
-        return pb.CapacityResponse(nodes=[_node(n) for n in self._call("capacity", e.capacity)])
+        nodes = self._call("capacity", lambda: _answers.nodes(e.capacity(), type(e).capacity))
+        return pb.CapacityResponse(nodes=[_node(n) for n in nodes])
 
     def Watch(self, _: Any) -> Iterator[Any]:
         news = self._executor().news

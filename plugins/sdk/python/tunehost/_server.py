@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Mapping, Option
 import grpc
 from google.protobuf import message_factory
 
-from . import _session, _tls, _traces, _vital, _wire
+from . import _answers, _session, _tls, _traces, _vital, _wire
 from ._forked import ForkedSession, Refusal, Zygote
 from ._log import log
 from ._proto import reporter_pb2, scheduler_pb2, searcher_pb2, trainable_pb2
 from ._session import LocalSession, Session
 from .errors import Refused
 from .events import EventKind
-from .plugin import Plugin, Reporter, Scheduler, Searcher, Trainable, overrides, traits_of
+from .plugin import Plugin, Reporter, Scheduler, Searcher, Trainable, overrides, requested, traits_of
 from .run import describe
 from .space import TooTight
 
@@ -60,7 +60,7 @@ def guarded(call: str, f: Callable[[], T]) -> T:
         return f()
     except (TooTight, _wire.Outside) as e:  # asking again would change nothing
         raise Failure(grpc.StatusCode.OUT_OF_RANGE, str(e)) from e
-    except _wire.WrongAnswer as e:
+    except _answers.WrongAnswer as e:
         raise Failure(grpc.StatusCode.ABORTED, str(e)) from e
     except BaseException as e:
         log.error("%s failed: %s", call, describe(e), exc_info=True)
@@ -227,7 +227,8 @@ class ReporterService:
             return made
 
         opened = self._opened = self.main.call(lambda: opening(make))
-        return reporter_pb2.OpenReporterResponse(after=self.main.call(lambda: guarded("after", opened.after)))
+        return reporter_pb2.OpenReporterResponse(after=self.main.call(
+            lambda: guarded("after", lambda: _answers.last(opened.after(), type(opened).after))))
 
     def Report(self, m: reporter_pb2.ReportRequest) -> Any:
         opened = self._opened
@@ -260,7 +261,7 @@ class TrainableService:
         if self._traits is None:
             raise NOT_OPEN
         resources = self.request(json.loads(m.params or b"{}"))
-        return trainable_pb2.RequestResourcesResponse(resources=json.dumps(dict(resources)).encode())
+        return trainable_pb2.RequestResourcesResponse(resources=json.dumps(resources).encode())
 
     def Train(self, requests: Iterator[Any]) -> Iterator[Any]:
         session = self._begin()
@@ -328,7 +329,7 @@ class LocalService(TrainableService):
 
     def request(self, params: Dict[str, Any]) -> Mapping[str, Any]:
         with self._requesting:  # not in the main thread, which may train
-            return guarded("request", lambda: self._trainable.request(params))
+            return guarded("request", lambda: requested(self._trainable, params))
 
     def new_session(self, traits: Dict[str, bool]) -> Session:
         return LocalSession(self._trainable, traits, self._main.put)

@@ -4,12 +4,12 @@ messages of searchers and schedulers."""
 from __future__ import annotations
 
 import collections.abc
-import inspect
 import json
-import reprlib
 from typing import Any, Iterable, List, Mapping, Sequence, Type
 
-from . import _traces
+from ._answers import WrongAnswer, counts
+from ._answers import called as _called
+from ._answers import shown as _shown
 from ._proto import common_pb2 as pb
 from ._proto import reporter_pb2, scheduler_pb2, searcher_pb2
 from .events import (Command, CommandKind, Decision, Event, EventKind, Objective, Problem, ReportedKind, ReporterEvent,
@@ -94,10 +94,6 @@ def scheduler_traits(s: Scheduler) -> pb.Traits:
                      snapshots=overrides(s, "snapshot"))
 
 
-class WrongAnswer(ValueError):
-    """An answer of the author's code that is refused: the text says all, and no line of the author's has failed."""
-
-
 class Outside(WrongAnswer):
     """Params that are outside of the space, as the host finds of the numbers of a point."""
 
@@ -179,12 +175,6 @@ def _completed(space: Space, request: Request, point: Point) -> Point:
     return whole  # the host says what is wrong with it, and asks again
 
 
-def _called(method: Any) -> str:
-    """The name of the author's function and its place."""
-    code = getattr(inspect.unwrap(method), "__code__", None) if method is not None else None
-    return f"{code.co_name} ({_traces.short(code.co_filename)}:{code.co_firstlineno})" if code else "it"
-
-
 def _placed(method: Any, said: str) -> str:
     """Names the author's function in a sentence about its answer."""
     name = _called(method)
@@ -206,13 +196,13 @@ def decisions(space: Space, told: Sequence[Event], decided: Sequence[Decision], 
     for d in decided:
         if not isinstance(d.reason, str):
             raise WrongAnswer(f"{_called(by)} gave the reason {_shown(d.reason)} on {_result(told, d.event)}; expected a text")
-        if not hasattr(d.until, "__index__"):  # an int, or one of numpy
+        if not counts(d.until):
             raise WrongAnswer(f"{_called(by)} answered until({_shown(d.until)}) on {_result(told, d.event)}; expected an iteration, "
-                              "a whole number")
+                              "a whole number from 1 on")
         if d.event not in undecided:
             raise WrongAnswer(f"{_called(by)} decided on event {d.event}, which is not a result of this call or was decided already")
         undecided.remove(d.event)
-        m.decisions.add(event=d.event, verdict=int(Verdict(d.verdict)), until=max(0, d.until), reason=text(d.reason))
+        m.decisions.add(event=d.event, verdict=int(Verdict(d.verdict)), until=d.until, reason=text(d.reason))
     for c in orders:
         if c.point is not None and len(c.point) != len(space):
             raise WrongAnswer(_placed(by, f"its point for trial {c.trial} has {len(c.point)} values; the space has {len(space)} "
@@ -236,11 +226,6 @@ def _result(told: Sequence[Event], number: int) -> str:
     """The result of an event, for people."""
     event = next((e for e in told if e.number == number), None)
     return f"trial {event.trial}, iteration {event.iteration}" if event else f"event {number}"
-
-
-def _shown(value: Any) -> str:
-    """A value in a short form."""
-    return reprlib.repr(value)
 
 
 def text(s: str) -> str:

@@ -20,11 +20,12 @@ import traceback
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Type
 
 from . import _frames, _log, _output, _stop, _system
+from ._answers import WrongAnswer
 from ._attempt import attempt
 from ._frames import Frames
 from ._trial import prepare, trial_of
 from .errors import Refused
-from .plugin import Trainable, traits_of
+from .plugin import Trainable, requested, traits_of
 from .run import ENDED, STARTED, Link, Order, Run, Told, Trial, describe, flush
 
 _TICK_S = 1.0
@@ -182,7 +183,9 @@ class _Zygote:
     def _request(self, call: int, params: Dict[str, Any]) -> None:
         assert self._trainable
         try:
-            self._reply(call, True, dict(self._trainable.request(params)))
+            self._reply(call, True, requested(self._trainable, params))
+        except WrongAnswer as e:
+            self._reply(call, False, str(e))
         except BaseException as e:
             _log.log.error("the resources of a trial cannot be computed", exc_info=True)
             self._reply(call, False, describe(e))

@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import ClassVar, List, Mapping, Optional, Sequence
 
+from . import _answers
 from .plugin import Plugin
 
 __all__ = ["Agent", "ClusterNode", "Execution", "Executor", "GrantedBundle", "LeaseEvent", "LeaseRequest"]
@@ -139,23 +140,27 @@ class Executor(Plugin):
 
     def pending(self, lease: str, why: str) -> None:
         """Tells that a lease waits, with the engine's reason in one line."""
-        self.news.add(LeaseEvent(lease, "pending", why))
+        self._tell(LeaseEvent(lease, "pending", why))
 
     def granted(self, lease: str, bundles: Sequence[GrantedBundle], until: float = 0) -> None:
         """Tells where the bundles lie, and when the lease ends (seconds since 1970), if that is known."""
-        self.news.add(LeaseEvent(lease, "granted", "", bundles, until))
+        self._tell(LeaseEvent(lease, "granted", "", bundles, until))
 
     def ending(self, lease: str, until: float, why: str = "") -> None:
         """Tells that a lease will be taken away: trials save and stop."""
-        self.news.add(LeaseEvent(lease, "ending", why, (), until))
+        self._tell(LeaseEvent(lease, "ending", why, (), until))
 
     def lost(self, lease: str, why: str) -> None:
         """Tells that a lease is gone, or may be. Nothing is told of it afterwards."""
-        self.news.add(LeaseEvent(lease, "lost", why))
+        self._tell(LeaseEvent(lease, "lost", why))
 
     def refused(self, lease: str, why: str) -> None:
         """Tells that a lease can never be granted. Nothing is told of it afterwards."""
-        self.news.add(LeaseEvent(lease, "refused", why))
+        self._tell(LeaseEvent(lease, "refused", why))
+
+    def _tell(self, event: LeaseEvent) -> None:
+        _answers.lease_event(event)
+        self.news.add(event)
 
     @property
     def news(self) -> News:

@@ -10,6 +10,7 @@ import re
 from typing import (TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence,
                     Type, TypeVar, Union, cast)
 
+from . import _answers
 from .errors import Refused
 if TYPE_CHECKING:
     from .events import Answer, Command, Decision, Event, Problem, ReporterEvent, Request, Suggestion
@@ -336,6 +337,11 @@ def overrides(plugin: Plugin, method: str) -> bool:
     """Whether the author has implemented that method."""
     base = next(c for c in (Searcher, Scheduler, Trainable) if isinstance(plugin, c))
     return getattr(type(plugin), method) is not getattr(base, method)
+
+
+def requested(trainable: Trainable, params: Dict[str, Any]) -> Dict[str, Any]:
+    """The resources of a trial with these parameters."""
+    return _answers.resources(trainable.request(params), type(trainable).request)
 
 
 def traits_of(trainable: Trainable, forked: bool) -> Dict[str, bool]:

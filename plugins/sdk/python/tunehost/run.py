@@ -370,8 +370,11 @@ class Run:
         return bool(dirs)
 
     def _save(self, dir: str, save: Optional[Save]) -> None:
-        error = "" if save else "the trainable cannot save"
-        if save:
+        error = ""
+        if save is None:
+            error = (f"the result of iteration {self._iteration} was reported without save=, and a checkpoint of it is wanted: "
+                     "give save= with each report")
+        else:
             try:
                 save(Path(dir))
             except Exception as e:

@@ -3,7 +3,7 @@
 
 use crate::error::cause;
 use crate::service::{Answer, Failure, Service};
-use crate::trainable::{Carrier, Save};
+use crate::trainable::{unsaved, Carrier, Save};
 use crate::{log as lines, wire, Error, Halt, Level, Report, RestoreError, Result, Run};
 use std::cell::{Cell, RefCell};
 
@@ -88,8 +88,12 @@ fn invoke(buffer: &[u8]) -> Answer {
         Some(Service::Trainable(t)) if method == "/tunehost.v1.GuestService/GuestTrain" => {
             let trainable = t.opened()?;
             let told = wire::guest_train_request(request).map_err(|e| Failure::new(3, e))?;
-            let mut carrier =
-                Imports { state: told.state, saves: trainable.traits().saves, told: Cell::new(None) };
+            let mut carrier = Imports {
+                state: told.state,
+                saves: trainable.traits().saves,
+                iteration: told.trial.iteration,
+                told: Cell::new(None),
+            };
             Ok(outcome(trainable.train(&mut Run { trial: &told.trial, carrier: &mut carrier })))
         }
         Some(service) => service.call(&method, request),
@@ -111,6 +115,8 @@ fn outcome(result: Result<()>) -> Vec<u8> {
 struct Imports {
     state: Option<Vec<u8>>,
     saves: bool,
+    /// Of the last result.
+    iteration: u64,
     /// The answer to a report, once the trial must stop.
     told: Cell<Option<Halt>>,
 }
@@ -131,12 +137,13 @@ impl Imports {
 
 impl Carrier for Imports {
     fn report(&mut self, report: Report, mut save: Option<Save>) -> std::result::Result<(), Halt> {
+        self.iteration = if report.iteration == 0 { self.iteration + 1 } else { report.iteration };
         let message = wire::guest_report(&report, self.saves && save.is_some());
         let mut answer = unsafe { host_report(message.as_ptr(), message.len()) };
         while answer == SAVE {
             let state = match &mut save {
                 Some(save) => save(),
-                None => Err("the trainable cannot save".into()),
+                None => Err(unsaved(self.iteration).into()),
             };
             let message = saved(state);
             answer = unsafe { host_saved(message.as_ptr(), message.len()) };

@@ -175,6 +175,15 @@ const MAX_VALUES: usize = 64 << 10;
 /// Returns the state that is stored in a checkpoint.
 pub(crate) type Save<'a> = &'a mut dyn FnMut() -> Result<Vec<u8>>;
 
+/// The error for the host when it wants a checkpoint of a result that was reported without its state.
+pub(crate) fn unsaved(iteration: u64) -> String {
+    format!(
+        "the result of iteration {} was reported without a state, and a checkpoint of it is wanted: \
+         report each result with report_saving",
+        iteration
+    )
+}
+
 /// The connection of a run to the host: a stream of a process, or imports of a module.
 pub(crate) trait Carrier {
     fn report(&mut self, report: Report, save: Option<Save>) -> std::result::Result<(), Halt>;

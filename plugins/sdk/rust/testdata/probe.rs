@@ -188,6 +188,7 @@ impl Trainable for Trainer {
             match what {
                 "cannot save" => run.report(report)?,
                 "fail to save" => run.report_saving(report, || Err("disk full".into()))?,
+                "panic to save" => run.report_saving(report, || panic!("disk full"))?,
                 _ => run.report_saving(report, || Ok(b"weights".to_vec()))?,
             }
         }

@@ -279,7 +279,8 @@ export class Run {
     let error = "";
     try {
       if (!save) {
-        throw new Error("the trainable cannot save");
+        throw new Error(`the result of iteration ${this.#iteration} was reported without save, and a checkpoint of it is ` +
+          "wanted: give save with each report");
       }
       await save(dir);
     } catch (thrown) {

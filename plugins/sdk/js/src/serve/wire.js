@@ -274,14 +274,21 @@ const maxShown = 200;
  * @param {Decision} d
  */
 function decision(open, d) {
+  if (d.event === undefined) {
+    throw new TypeError(`its decision ${shown(d)} has no event; `
+      + "expected the number of a result, as in {event: event.number, …}");
+  }
+  const event = whole("the event of its decision", d.event);
   const verdict = verdicts.indexOf(d.verdict);
   if (verdict < 0) {
-    throw new Error(`it gave the unknown verdict ${d.verdict} on event ${d.event}`);
+    const gave = d.verdict === undefined ? "no verdict" : `the unknown verdict ${d.verdict}`;
+    throw new Error(`it gave ${gave} on event ${event}; expected continue (also with until), pause or stop`);
   }
-  if (!open.delete(BigInt(d.event))) {
-    throw new Error(`it decided on event ${d.event}, which is not a result of this call or was decided already`);
+  if (!open.delete(BigInt(event))) {
+    throw new Error(`it decided on event ${event}, which is not a result of this call or was decided already`);
   }
-  return { event: String(d.event), verdict, until: String(d.until ?? 0), reason: text(d.reason) };
+  const on = `of its decision on event ${event}`;
+  return { event, verdict, until: whole(`until ${on}`, d.until ?? 0), reason: reason(on, d.reason) };
 }
 
 /**
@@ -293,11 +300,38 @@ function command(space, c) {
   if (kind < 1) {
     throw new Error(`it sent the unknown command ${c.kind} for trial ${c.trial}`);
   }
+  const of = `of its command ${c.kind}`;
   return {
-    kind, trial: c.trial, donor: c.donor ?? 0, iteration: String(c.iteration ?? 0),
+    kind, trial: Number(whole(`the trial ${of}`, c.kind === "stop all" ? c.trial ?? 0 : c.trial)),
+    donor: Number(whole(`the donor ${of}`, c.donor ?? 0)), iteration: whole(`the iteration ${of}`, c.iteration ?? 0),
     point: c.point ? { values: raw(space, c.point, `point for trial ${c.trial}`) } : null,
-    resources: c.resources ? Buffer.from(JSON.stringify(c.resources)) : Buffer.alloc(0), reason: text(c.reason),
+    resources: c.resources ? Buffer.from(JSON.stringify(c.resources)) : Buffer.alloc(0), reason: reason(of, c.reason),
   };
+}
+
+/**
+ * The digits of a whole number that a message can carry.
+ * @param {string} what
+ * @param {unknown} value
+ */
+function whole(what, value) {
+  const fits = typeof value === "bigint" ? value >= 0n && value < 2n ** 64n
+    : Number.isSafeInteger(value) && Number(value) >= 0;
+  if (!fits) {
+    throw new TypeError(`${what} is ${shown(value)}; expected a whole number from 0 on`);
+  }
+  return String(value);
+}
+
+/**
+ * @param {string} of
+ * @param {unknown} value
+ */
+function reason(of, value) {
+  if (typeof (value ?? "") !== "string") {
+    throw new TypeError(`the reason ${of} is ${shown(value)}; expected a text`);
+  }
+  return text(/** @type {string | undefined} */ (value ?? undefined));
 }
 
 /**

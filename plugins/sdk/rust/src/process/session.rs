@@ -6,7 +6,7 @@ use super::output::Output;
 use crate::error::cause;
 use crate::guard::protect;
 use crate::service::Failure;
-use crate::trainable::{Carrier, Save};
+use crate::trainable::{unsaved, Carrier, Save};
 use crate::wire::{self, Order, Said};
 use crate::{Halt, Report, RestoreError, Result, Run, StartError, Trainable, TrainableTraits, Trial};
 use std::collections::{HashMap, VecDeque};
@@ -288,8 +288,8 @@ impl Attempt<'_> {
 
     fn save(&mut self, dir: String, save: &mut Option<Save>) {
         let state = match save {
-            Some(save) => save(),
-            None => Err("the trainable cannot save".into()),
+            Some(save) => protect("panic in save", save),
+            None => Err(unsaved(self.iteration).into()),
         };
         let written = state.and_then(|state| Ok(fs::write(Path::new(&dir).join(STATE), state)?));
         let error = written.err().map_or(String::new(), |e| cut(&e.to_string()));
