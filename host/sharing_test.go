@@ -217,3 +217,10 @@ func TestCheckpointByURL(t *testing.T) {
 	}
 	contains(t, err.Error(), "the checkpoint was deleted")
 }
+
+// Of two flags with the storage none is ignored silently.
+func TestStorageTwice(t *testing.T) {
+	o, _ := quick(t, saving, digits.Plugin)
+	o.Sets = []string{"storage=elsewhere"}
+	contains(t, refused(t, o), "--storage "+o.Storage+" and --set storage=elsewhere: both say where the results are")
+}
