@@ -11,10 +11,12 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/inherit"
 	"github.com/tunehost/tunehost/host/prepare"
+	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/storage/remote"
 	"github.com/tunehost/tunehost/host/validate/examine"
 	"github.com/tunehost/tunehost/host/view"
+	"github.com/tunehost/tunehost/plugins/trainables/digits"
 )
 
 // B-059: a host that is given the path of an experiment's copy in a shared directory refuses it, and changes nothing.
@@ -41,8 +43,8 @@ func TestCopyIsOpenedByPath(t *testing.T) {
 				if err == nil {
 					t.Fatalf("%s of %s", what, by)
 				}
-				contains(t, err.Error(), "write its URL in place of the path, file://"+filepath.Join(shared, "test")+",",
-					"--storage file://"+shared+" for `tunehost run`")
+				contains(t, err.Error(), "write its URL in place of the path, file://"+shared+"/test, or --storage "+
+					"file://"+shared+" for `tunehost run`")
 			}
 		}
 		if now := tree(t, shared); now != before {
@@ -102,6 +104,14 @@ func tree(t *testing.T, folder string) string {
 	return b.String()
 }
 
+// Trials of an experiment in a storage cannot be learned from, and the message says so.
+func TestLearnByURL(t *testing.T) {
+	o, _ := quick(t, saving, digits.Plugin)
+	o.Sets = []string{"learn_from=[file:///mnt/other]"}
+	contains(t, refused(t, o), "learn_from: file:///mnt/other: this is a URL, expected the directory")
+	contains(t, inherit.Learnable(&config.Experiment{LearnFrom: []string{"s3://b/e"}}).Error(), "this is a URL")
+}
+
 // B-059: a host that is given the URL of an experiment's own directory refuses it, and changes nothing there.
 func TestOwnDirectoryIsOpenedByURL(t *testing.T) {
 	state := machine(t)
@@ -154,4 +164,63 @@ func TestWorkingDirectoryIsTheStorage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// A machine that has only the URL finds which checkpoint the best trial has, and fetches it once.
+func TestCheckpointByURL(t *testing.T) {
+	url := "file://" + t.TempDir()
+	machine(t)
+	o, _ := elsewhere(t, url, saving)
+	finish(t, o)
+	machine(t)
+	url = mirror.Join(url, "test")
+	dir, done, err := remote.Fetch(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	e, err := view.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	e.Elsewhere(func(part string) string { return mirror.Join(url, part) })
+	best, _, err := e.Best(view.Query{})
+	if err != nil || best.Checkpoint != "" || best.Away == "" || best.CheckpointAt != best.Iteration {
+		t.Fatalf("%+v, %v", best, err)
+	}
+	if x := e.Trial(best.Number); x.Checkpoint != "" || x.CheckpointAt == 0 {
+		t.Errorf("%+v", x)
+	}
+	part, err := filepath.Rel(e.Dir.Path(), filepath.Dir(best.Away))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before string
+	for range 2 {
+		files, err := remote.FetchCheckpoint(t.Context(), url, part)
+		if err == nil {
+			_, err = storage.CheckCheckpoint(filepath.Dir(files), true)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := tree(t, filepath.Dir(files))
+		if before != "" && now != before {
+			t.Errorf("it was fetched again:\n%s\nwas:\n%s", now, before)
+		}
+		before = now
+	}
+	_, err = remote.FetchCheckpoint(t.Context(), url, part+"9")
+	if err == nil {
+		t.Fatal("a checkpoint that is not there was fetched")
+	}
+	contains(t, err.Error(), "the checkpoint was deleted")
+}
+
+// Of two flags with the storage none is ignored silently.
+func TestStorageTwice(t *testing.T) {
+	o, _ := quick(t, saving, digits.Plugin)
+	o.Sets = []string{"storage=elsewhere"}
+	contains(t, refused(t, o), "--storage "+o.Storage+" and --set storage=elsewhere: both say where the results are")
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/storage/remote"
+	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -31,7 +33,8 @@ keep their own parameters. If the checkpoint of the value was deleted, the comma
 the nearest one that the trial made with the same parameters.
 
 --checkpoint prints the path of the value's checkpoint and nothing else. If the files of that
-checkpoint are in the storage alone, because a node wrote them there, they are fetched first.
+checkpoint are in the storage alone, because a node wrote them there or another machine ran
+the experiment last, they are fetched first.
 If that checkpoint was deleted, the exit status is 1.
 
 --curve prints how the best value improved: each result that was better than all before. With
@@ -115,6 +118,8 @@ func (a *app) bestCheckpoint(e *view.Recorded, q view.Query) error {
 		return asUsage(err)
 	case !ok:
 		return a.noValue(e, q)
+	case best.Away != "":
+		return a.fetchCheckpoint(e, best.Away)
 	case best.Checkpoint == "":
 		return fmt.Errorf("%s: %s", e.Place(), noCheckpoint(e, &best))
 	}
@@ -125,14 +130,27 @@ func (a *app) bestCheckpoint(e *view.Recorded, q view.Query) error {
 	return nil
 }
 
+// fetchCheckpoint fetches the checkpoint of an experiment that another machine ran last.
+func (a *app) fetchCheckpoint(e *view.Recorded, away string) error {
+	part, err := filepath.Rel(e.Dir.Path(), filepath.Dir(away))
+	if err != nil {
+		return err
+	}
+	files, err := remote.FetchCheckpoint(context.Background(), e.Place(), part)
+	if err == nil {
+		a.say("%s", files)
+	}
+	return err
+}
+
 // noCheckpoint says that a value's checkpoint does not exist, and which one does.
 func noCheckpoint(e *view.Recorded, best *view.Ranked) string {
 	what := fmt.Sprintf("the checkpoint of iteration %d of trial %d (%s)", best.Iteration, best.Number, best.ID)
 	switch {
-	case e.IsElsewhere():
-		return what + " is in the storage, if it exists"
 	case !best.Saves:
 		return fmt.Sprintf("trial %d (%s) has made no checkpoint", best.Number, best.ID)
+	case best.Nearest == "" && best.NearestAt > 0:
+		return fmt.Sprintf("%s does not exist; the nearest is that of iteration %d", what, best.NearestAt)
 	case best.Nearest == "":
 		return what + " does not exist, and no other with these parameters"
 	}
@@ -188,7 +206,10 @@ func (a *app) writeBest(w io.Writer, e *view.Recorded, best *view.Ranked, metric
 	switch {
 	case best.Checkpoint != "":
 		t.rows = append(t.rows, []string{"checkpoint", best.Checkpoint})
-	case best.Saves && !e.IsElsewhere():
+	case best.Away != "":
+		t.rows = append(t.rows, []string{"checkpoint", fmt.Sprintf("in the storage; `tunehost best --checkpoint %s` "+
+			"fetches it", untrusted.Word(e.Place()))})
+	case best.Saves:
 		t.rows = append(t.rows, []string{"checkpoint", noCheckpoint(e, best)})
 	}
 	return t.write(w, 0, a.bold) // paths are for copying: never cut

@@ -19,6 +19,7 @@ import (
 	"github.com/tunehost/tunehost/host/config/seeds"
 	"github.com/tunehost/tunehost/host/hostlog"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/usererror"
 	"github.com/tunehost/tunehost/host/view"
@@ -74,8 +75,11 @@ func otherDir(base, name string) string {
 
 // learnFrom adds the lessons of the experiment in from.
 func (list *LearnedTrials) learnFrom(t *converter, from, own string, log *hostlog.Log) error {
-	if from == own {
+	switch {
+	case from == own:
 		return errors.New("that is this experiment itself")
+	case mirror.IsURL(t.name):
+		return errURL
 	}
 	other, err := view.Open(from)
 	if errors.Is(err, runfile.ErrNone) {
@@ -312,14 +316,20 @@ func (list LearnedTrials) Events(m *core.Machine, objectives []config.Objective)
 // Learnable checks that the experiments to learn from exist.
 func Learnable(e *config.Experiment) error {
 	for _, name := range e.LearnFrom {
-		if err := learnable(otherDir(filepath.Dir(e.File), name)); err != nil {
+		if err := learnable(name, otherDir(filepath.Dir(e.File), name)); err != nil {
 			return fmt.Errorf("%s: learn_from: %s: %w", e.PosOf("learn_from"), name, err)
 		}
 	}
 	return nil
 }
 
-func learnable(path string) error {
+// errURL says that only what is on this machine can be learned from.
+var errURL = errors.New("this is a URL, expected the directory of an experiment on this machine")
+
+func learnable(name, path string) error {
+	if mirror.IsURL(name) {
+		return errURL
+	}
 	if d, err := storage.At(path); err == nil && d.CheckOwn() != nil {
 		return d.CheckOwn()
 	}

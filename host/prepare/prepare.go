@@ -71,6 +71,9 @@ func Load(ctx context.Context, o *options.Options) (*config.Experiment, error) {
 	if err := errors.Join(local.Limits(), checkText(o)); err != nil {
 		return nil, usererror.Wrap(err)
 	}
+	if err := storageTwice(o); err != nil {
+		return nil, err
+	}
 	list := []config.Option{config.WithSet(o.Sets...)}
 	if o.Storage != "" && !o.InMemory() {
 		list = append(list, config.WithFlag("storage", o.Storage))
@@ -86,6 +89,16 @@ func Load(ctx context.Context, o *options.Options) (*config.Experiment, error) {
 		return nil, usererror.Wrap(err)
 	}
 	return e, validate.Check(o, e)
+}
+
+// storageTwice refuses two flags of which one would be ignored.
+func storageTwice(o *options.Options) error {
+	i := slices.IndexFunc(o.Sets, func(set string) bool { return strings.HasPrefix(set, "storage=") })
+	if i < 0 || o.Storage == "" || o.InMemory() {
+		return nil
+	}
+	return usererror.Errorf("--storage %s and --set %s: both say where the results are; give one of them", o.Storage,
+		o.Sets[i])
 }
 
 // checkText refuses paths of an experiment that cannot be told to its programs.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
@@ -59,7 +60,7 @@ func (d Dir) Retake(trialDir string, id uint32, m *Manifest, from string, reboot
 	case ok:
 		*m = x
 	default:
-		if err := d.saving.takeAgain(trialDir, id, from); err != nil {
+		if err := d.saving.takeAgain(trialDir, id, movedAlong(trialDir, from)); err != nil {
 			return 0, err
 		}
 	}
@@ -121,6 +122,18 @@ func (s *Saving) takeAgain(trialDir string, id uint32, from string) error {
 		return nil
 	}
 	return s.Take(trialDir, id, from)
+}
+
+// movedAlong returns where a path in a trial's directory is now. Programs tell whole paths, and the experiment may have
+// been moved or copied since: at the old place is nothing, or another experiment.
+func movedAlong(trialDir, from string) string {
+	const sep = string(filepath.Separator)
+	_, rest, ok := strings.Cut(from, sep+filepath.Join("trials", filepath.Base(trialDir))+sep)
+	here := filepath.Join(trialDir, rest)
+	if _, err := os.Lstat(here); !ok || !filepath.IsAbs(from) || err != nil {
+		return from
+	}
+	return here
 }
 
 // hasMoved reports whether an earlier host has moved what was at a path: a move is one step, so that

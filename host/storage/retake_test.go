@@ -68,6 +68,26 @@ func TestRetakeAfterEachStep(t *testing.T) {
 	}
 }
 
+// The experiment was moved or copied after its host died: the checkpoint is taken where it is now.
+func TestRetakeInACopy(t *testing.T) {
+	for _, moved := range []bool{false, true} {
+		d, trialDir, from := handed(t)
+		there, err := At(filepath.Join(t.TempDir(), "copy"))
+		if err == nil {
+			err = os.CopyFS(there.Path(), os.DirFS(d.Path()))
+		}
+		if err == nil && moved {
+			err = os.RemoveAll(d.Path())
+		} else if err == nil { // it goes on there
+			err = os.WriteFile(filepath.Join(from, "model"), []byte("another"), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		retaken(t, there, there.Trial(filepath.Base(trialDir)), from)
+	}
+}
+
 // B-080: a host dies before or while it takes the checkpoint. Once it is taken, whatever the program
 // makes under the same name is something else.
 func TestRetakeFromWhereItLies(t *testing.T) {

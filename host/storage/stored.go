@@ -23,9 +23,9 @@ const LeaseFile = "lease.json"
 type StoredError struct{ Path string }
 
 func (e *StoredError) Error() string {
-	return fmt.Sprintf("%s is an experiment's copy in a storage that machines share: write its URL in place of the path, "+
-		"%s, or --storage %s for `tunehost run`", e.Path,
-		untrusted.Word(fileURL(e.Path)), untrusted.Word(fileURL(filepath.Dir(e.Path))))
+	return fmt.Sprintf("%s is an experiment's copy in a storage that machines share: write its URL in place of the "+
+		"path, %s, or --storage %s for `tunehost run`", e.Path, untrusted.Word(fileURL(e.Path)),
+		untrusted.Word(fileURL(filepath.Dir(e.Path))))
 }
 
 func fileURL(path string) string {

@@ -21,8 +21,9 @@ func (e *Experiment) place(r *Ranked, metric string, stretch *core.Stretch, made
 		}
 	}
 	r.Checkpoint, r.CheckpointAt, r.Nearest, r.NearestAt = "", 0, "", 0
-	if e.elsewhere == nil {
-		r.placeCheckpoint(made)
+	r.placeCheckpoint(made)
+	if e.elsewhere != nil {
+		r.Away, r.Checkpoint, r.Nearest = r.Checkpoint, "", ""
 	}
 	return nil
 }

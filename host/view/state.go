@@ -176,8 +176,11 @@ func (s *State) Trial(no core.TrialNo) Trial {
 	t := s.Brief(no)
 	v, dir := s.Machine.View(no), s.TrialDir(no)
 	t.Dir = s.trialPlace(dir)
-	if v.Own.ID != 0 && s.elsewhere == nil {
-		t.Checkpoint, t.CheckpointAt = s.filesOf(v.Own), v.Own.Iteration
+	if v.Own.ID != 0 {
+		t.CheckpointAt = v.Own.Iteration
+		if s.elsewhere == nil {
+			t.Checkpoint = s.filesOf(v.Own)
+		}
 	}
 	for _, x := range s.Machine.Exports(no) {
 		made := exportOf(x, dir)

@@ -43,7 +43,7 @@ type Trial struct {
 	Started, Ended time.Time
 	Seconds        float64
 	// Checkpoint is the directory of the newest checkpoint that it has made with Params, or "";
-	// CheckpointAt is its iteration.
+	// CheckpointAt is its iteration, also where the storage alone has it.
 	Checkpoint   string
 	CheckpointAt uint64
 	// Exports are its models, by format.
@@ -111,7 +111,7 @@ type trialJSON struct {
 	Ended      *time.Time `json:"ended"`
 	Seconds    Float      `json:"time_total_s"`
 	Checkpoint *string    `json:"checkpoint"`
-	// CheckpointAt is set with Checkpoint.
+	// CheckpointAt is set with Checkpoint, and where the storage alone has it.
 	CheckpointAt uint64       `json:"checkpoint_iteration,omitempty"`
 	Exports      []exportJSON `json:"exports,omitempty"`
 	Suggestion   *int         `json:"suggestion,omitempty"` // if suggestions have several runs
@@ -163,6 +163,8 @@ type Ranked struct {
 	// checkpoint with the same parameters, or ""; NearestAt is its iteration.
 	Nearest   string
 	NearestAt uint64
+	// Away is where Checkpoint would be if this copy of the experiment had it; the storage does. "": there is none.
+	Away string
 	// Saves says that the trial has ever made a checkpoint.
 	Saves bool
 	// MeanOf are the runs that the value is the mean of; nil for a single trial.

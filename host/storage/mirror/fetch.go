@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -50,6 +51,31 @@ func Fetch(ctx context.Context, s *Store, d storage.Dir) error {
 		return err
 	}
 	return s.fetchExperiment(ctx, d)
+}
+
+// FetchCheckpoint fetches a checkpoint, unless it was fetched before; part is its path in the experiment's directory.
+func FetchCheckpoint(ctx context.Context, s *Store, d storage.Dir, part string) error {
+	text, err := s.get(ctx, path.Join(part, manifestName))
+	if errors.Is(err, ErrNone) {
+		return fmt.Errorf("%w: the checkpoint was deleted, or its host was lost before it was copied", err)
+	}
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(d.Path(), filepath.FromSlash(part))
+	if here, err := storage.ManifestText(dir); err == nil && bytes.Equal(here, text) {
+		if _, err := storage.CheckCheckpoint(dir, true); err == nil {
+			return nil
+		}
+	}
+	err = nolink.RemoveAll(dir)
+	if err == nil {
+		err = s.fetchManifest(ctx, d, path.Join(part, manifestName))
+	}
+	if err == nil {
+		_, err = storage.CheckCheckpoint(dir, true)
+	}
+	return err
 }
 
 // FetchRecord is Fetch without checkpoints, for readers.

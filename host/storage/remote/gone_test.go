@@ -354,3 +354,12 @@ func TestWorkingDirOfSpellings(t *testing.T) {
 		t.Errorf("%s: %v", got, err)
 	}
 }
+
+// Where the working directory cannot be made, the message says which setting is to blame.
+func TestNoWorkingDirectory(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", "/proc/none")
+	_, _, err := attach(t, "file://"+t.TempDir()+"/name", false)
+	if err == nil || !strings.Contains(err.Error(), "set XDG_STATE_HOME to a folder that can be written to") {
+		t.Error(err)
+	}
+}

@@ -106,6 +106,10 @@ func Attach(ctx context.Context, url string, dir storage.Dir, o Options) (r *Sto
 	}
 	_, err = nolink.Lstat(dir.Path())
 	made := errors.Is(err, fs.ErrNotExist)
+	if err := os.MkdirAll(dir.Path(), 0o700); err != nil {
+		return nil, usererror.Errorf("%s: the experiment's working directory cannot be made: %w; set XDG_STATE_HOME to a "+
+			"folder that can be written to", dir.Path(), err)
+	}
 	if err := dir.Create(); err != nil {
 		return nil, usererror.Wrap(err)
 	}
@@ -345,7 +349,7 @@ func (r *Storage) Finish(warn func(string)) {
 	ctx, cancel := context.WithTimeout(context.Background(), lastCopy)
 	defer cancel()
 	late := time.AfterFunc(unsaid, func() {
-		warn(fmt.Sprintf("waiting up to a minute for %s to take the last of what happened", r.store.URL()))
+		warn("waiting up to a minute for " + r.store.URL() + " to take the last of what happened")
 	})
 	defer late.Stop()
 	if err := r.running.Close(ctx); err != nil {
@@ -454,8 +458,31 @@ func Fetch(ctx context.Context, url string) (dir string, done func(), err error)
 	return d.Path(), done, nil
 }
 
-// RunsHere reports whether a host of this machine runs the experiment in a working directory, which is then read even if
-// the storage does not answer.
+// FetchCheckpoint fetches a checkpoint of the experiment at url to this machine, beside where its working directory is
+// or would be, and returns the folder of its files. part is the checkpoint's path in the experiment's directory.
+func FetchCheckpoint(ctx context.Context, url, part string) (files string, err error) {
+	working, err := WorkingDir(url)
+	if err != nil {
+		return "", usererror.Wrap(err)
+	}
+	d, err := storage.At(working + ".checkpoints")
+	if err != nil {
+		return "", usererror.Wrap(err)
+	}
+	s, err := mirror.OpenToRead(ctx, url)
+	if err != nil {
+		return "", usererror.Wrap(noneThere(url, err))
+	}
+	defer s.Close()
+	err = mirror.FetchCheckpoint(ctx, s, d, filepath.ToSlash(part))
+	if lacks := s.Lacks(); lacks != "" {
+		err = errors.New(lacks)
+	}
+	return storage.FilesOf(filepath.Join(d.Path(), part)), err
+}
+
+// RunsHere reports whether a host of this machine runs the experiment in a working directory. Then that is read even
+// if the storage does not answer.
 func RunsHere(dir string) bool {
 	d, err := storage.At(dir)
 	if err != nil || !d.Exists() {
