@@ -83,7 +83,8 @@ func TestRetakeInACopy(t *testing.T) {
 		if err == nil && how.moved {
 			err = os.RemoveAll(d.Path())
 		} else if err == nil { // it goes on there
-			err = errors.Join(os.MkdirAll(from, 0o700), os.WriteFile(filepath.Join(from, "model"), []byte("another"), 0o600))
+			err = errors.Join(os.MkdirAll(from, 0o700),
+				os.WriteFile(filepath.Join(from, "model"), []byte("another"), 0o600))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A running host looks before each round whether its marks are still in the store: the lease as it was renewed last, and
-// the experiment's file. If not, so may be anything else: a share is not mounted, a folder was moved, objects were
+// A running host looks before each round whether its marks are still in the store: the lease as it was renewed last,
+// and the experiment's file. If not, so may be anything else: a share is not mounted, a folder was moved, objects were
 // deleted, or an older state of them was put back. Then nothing is added to the record there, which would have a hole.
 // The host looks anew at what the store has, and copies all that it lacks from its own directory, which is whole.
 

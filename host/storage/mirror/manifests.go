@@ -67,8 +67,8 @@ func (m *Mirror) pushManifest(ctx context.Context, dir string) error {
 	return nil
 }
 
-// pushBlobs copies the files that the store lacks. Those that a node has written are there, unless what was in the store
-// has vanished. Then it returns a [*blobError] if they were there alone.
+// pushBlobs copies the files that the store lacks. Those that a node has written are there, unless what was in the
+// store has vanished. Then it returns a [*blobError] if they were there alone.
 func (m *Mirror) pushBlobs(ctx context.Context, dir string, x *storage.Manifest) error {
 	var written map[string]int64
 	if x.Stored != "" {

@@ -64,8 +64,8 @@ func (m *machine) empty(dir string) {
 	}
 }
 
-// Where somebody empties the store of a running experiment, or removes its folder, nothing is added to the record there,
-// which would have a hole: all of it is copied again.
+// Where somebody empties the store of a running experiment, or removes its folder, nothing is added to the record
+// there, which would have a hole: all of it is copied again.
 func TestStoreIsEmptied(t *testing.T) {
 	t.Parallel()
 	for what, remove := range map[string]func(*machine, string){
