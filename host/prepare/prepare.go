@@ -71,7 +71,7 @@ func Load(ctx context.Context, o *options.Options) (*config.Experiment, error) {
 	if err := errors.Join(local.Limits(), checkText(o)); err != nil {
 		return nil, usererror.Wrap(err)
 	}
-	if err := storageTwice(o); err != nil {
+	if err := flagTwice(o); err != nil {
 		return nil, err
 	}
 	list := []config.Option{config.WithSet(o.Sets...)}
@@ -91,14 +91,18 @@ func Load(ctx context.Context, o *options.Options) (*config.Experiment, error) {
 	return e, validate.Check(o, e)
 }
 
-// storageTwice refuses two flags of which one would be ignored.
-func storageTwice(o *options.Options) error {
-	i := slices.IndexFunc(o.Sets, func(set string) bool { return strings.HasPrefix(set, "storage=") })
-	if i < 0 || o.Storage == "" || o.InMemory() {
-		return nil
+// flagTwice refuses two flags of which one would be ignored.
+func flagTwice(o *options.Options) error {
+	for _, flag := range []struct{ key, value, what string }{
+		{"storage", o.Storage, "say where the results are"}, {"name", o.Name, "name the experiment"},
+	} {
+		i := slices.IndexFunc(o.Sets, func(set string) bool { return strings.HasPrefix(set, flag.key+"=") })
+		if i >= 0 && flag.value != "" && (flag.key != "storage" || !o.InMemory()) {
+			return usererror.Errorf("--%s %s and --set %s: both %s; give one of them", flag.key, flag.value, o.Sets[i],
+				flag.what)
+		}
 	}
-	return usererror.Errorf("--storage %s and --set %s: both say where the results are; give one of them", o.Storage,
-		o.Sets[i])
+	return nil
 }
 
 // checkText refuses paths of an experiment that cannot be told to its programs.

@@ -124,16 +124,15 @@ func (s *Saving) takeAgain(trialDir string, id uint32, from string) error {
 	return s.Take(trialDir, id, from)
 }
 
-// movedAlong returns where a path in a trial's directory is now. Programs tell whole paths, and the experiment may have
-// been moved or copied since: at the old place is nothing, or another experiment.
+// movedAlong returns where a path in a trial's directory is now, or was until it was taken. Programs tell whole paths,
+// and the experiment may have been moved or copied since: at the old place is nothing, or another experiment.
 func movedAlong(trialDir, from string) string {
 	const sep = string(filepath.Separator)
 	_, rest, ok := strings.Cut(from, sep+filepath.Join("trials", filepath.Base(trialDir))+sep)
-	here := filepath.Join(trialDir, rest)
-	if _, err := os.Lstat(here); !ok || !filepath.IsAbs(from) || err != nil {
+	if !ok || !filepath.IsAbs(from) {
 		return from
 	}
-	return here
+	return filepath.Join(trialDir, rest)
 }
 
 // hasMoved reports whether an earlier host has moved what was at a path: a move is one step, so that

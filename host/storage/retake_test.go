@@ -68,18 +68,23 @@ func TestRetakeAfterEachStep(t *testing.T) {
 	}
 }
 
-// The experiment was moved or copied after its host died: the checkpoint is taken where it is now.
+// The experiment was moved or copied after its host died: the checkpoint is taken where it is now, also where that host
+// had begun to take it.
 func TestRetakeInACopy(t *testing.T) {
-	for _, moved := range []bool{false, true} {
+	for _, how := range []struct{ moved, begun bool }{{}, {moved: true}, {begun: true}, {moved: true, begun: true}} {
 		d, trialDir, from := handed(t)
 		there, err := At(filepath.Join(t.TempDir(), "copy"))
+		if err == nil && how.begun {
+			err = Take(trialDir, 3, from)
+		}
 		if err == nil {
 			err = os.CopyFS(there.Path(), os.DirFS(d.Path()))
 		}
-		if err == nil && moved {
+		if err == nil && how.moved {
 			err = os.RemoveAll(d.Path())
 		} else if err == nil { // it goes on there
-			err = os.WriteFile(filepath.Join(from, "model"), []byte("another"), 0o600)
+			err = errors.Join(os.MkdirAll(from, 0o700),
+				os.WriteFile(filepath.Join(from, "model"), []byte("another"), 0o600))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -46,10 +46,7 @@ func (d directory) write(ctx context.Context, key string, from io.Reader, isNew 
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(string(d)); errors.Is(err, fs.ErrNotExist) { // it is not made anew in the middle of a copy
-		return fmt.Errorf("the folder %s is gone: was it moved, or is its file system no longer mounted?", string(d))
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := d.makeFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
 	tmp, err := os.OpenFile(plainfile.Temporary(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -63,6 +60,30 @@ func (d directory) write(ctx context.Context, key string, from io.Reader, isNew 
 		return err
 	}
 	return settle(tmp.Name(), path, isNew)
+}
+
+// makeFolder makes a folder for objects. It does not make the directory itself, which may be missing because its file
+// system is not mounted.
+func (d directory) makeFolder(folder string) error {
+	_, err := os.Stat(folder)
+	switch {
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	case folder == string(d):
+		return d.gone()
+	}
+	if err := d.makeFolder(filepath.Dir(folder)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(folder, 0o700); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+func (d directory) gone() error {
+	return fmt.Errorf("the folder %s is gone, or another one is in its place: was it moved, or is its file system no "+
+		"longer mounted?", string(d))
 }
 
 // settle gives a whole file its name.

@@ -22,6 +22,8 @@
 // never ahead of it. Rounds follow each other within a second. A lost machine loses what came after
 // the last round. While the store cannot be reached, new data is in the working directory only.
 //
+// Before each round the host looks whether its marks are still there. What has vanished is copied again: see again.go.
+//
 // # Nodes
 //
 // Where the storage is a URL, and nodes can reach it with the credentials of their own environment, their agents

@@ -26,18 +26,21 @@ func (s *Store) lack(checkpoint string, err error) {
 	s.lacks = append(s.lacks, fmt.Sprintf("the checkpoint %s is damaged in the storage: %v", checkpoint, err))
 }
 
-// Lacks says which checkpoints [Fetch] has found damaged: which of them, what of it, and where; "" if all are whole.
+// Lacks says which checkpoints were found damaged since the last call: which of them, what of it, and where; "" if all
+// are whole.
 func (s *Store) Lacks() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.lacks) == 0 {
 		return ""
 	}
-	slices.Sort(s.lacks)
+	all := s.lacks
+	s.lacks = nil
+	slices.Sort(all)
 	more := ""
-	if n := len(s.lacks) - 1; n > 0 {
+	if n := len(all) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
-	return s.lacks[0] + more + "; put it back from a copy, or trials that need it continue from an older one, or " +
+	return all[0] + more + "; put it back from a copy, or trials that need it continue from an older one, or " +
 		"from their beginning"
 }

@@ -347,18 +347,58 @@ func (l *Lease) renew(ctx context.Context) error {
 }
 
 func (l *Lease) renewNow(ctx context.Context) error {
-	now, err := l.store.claim(ctx)
-	if err != nil && !errors.Is(err, ErrNone) {
+	if err := l.find(ctx); err != nil {
 		return err
 	}
-	if err == nil && now.Holder != l.mine.Holder {
-		l.lose(&HeldError{l.store.url, now.Host, now.PID})
-		return l.Lost()
-	}
-	if !slices.Contains(l.written, now.Serial) { // it has none, or an older one
+	l.mine.Serial = rand.Text()
+	return l.write(ctx)
+}
+
+// look is find, beside renewals.
+func (l *Lease) look(ctx context.Context) error {
+	l.renewing.Lock()
+	defer l.renewing.Unlock()
+	return l.find(ctx)
+}
+
+// find looks for the lease in the store. If it is gone, or as it once was, so may be anything else: the error is
+// [*vanishedError], and only [Lease.retake] writes the lease. If another host has it, it is lost.
+func (l *Lease) find(ctx context.Context) error {
+	now, err := l.store.claim(ctx)
+	none := errors.Is(err, ErrNone)
+	switch {
+	case err != nil && !none:
+		return err
+	case !none && now.Holder == l.mine.Holder && slices.Contains(l.written, now.Serial):
+		return nil
+	case none || now.Holder == l.mine.Holder || now.Serial != "" && now.Serial == l.was.Serial:
 		l.setReplaced(true)
+		return l.store.vanished(none)
+	}
+	l.lose(&HeldError{l.store.url, now.Host, now.PID})
+	return l.Lost()
+}
+
+// retake takes the lease again where it was gone, or as it once was. A host that has begun there meanwhile keeps it.
+func (l *Lease) retake(ctx context.Context) error {
+	l.renewing.Lock()
+	defer l.renewing.Unlock()
+	err := l.find(ctx)
+	gone, vanished := errors.AsType[*vanishedError](err)
+	if err != nil && !vanished || vanished && gone.where != nil {
+		return err
 	}
 	l.mine.Serial = rand.Text()
+	if !vanished || !gone.none {
+		return l.write(ctx)
+	}
+	l.written = append(l.written, l.mine.Serial)
+	if err := l.store.remake(); err != nil {
+		return err
+	}
+	if ok, err := l.store.putNew(ctx, leaseFile, l.text()); !ok || err != nil {
+		return cmp.Or(err, l.find(ctx))
+	}
 	return l.write(ctx)
 }
 

@@ -52,7 +52,12 @@ func (m *Mirror) pushManifest(ctx context.Context, dir string) error {
 	if err := m.removeManifest(ctx, key); err != nil { // an export that was repeated
 		return err
 	}
-	if err := m.pushBlobs(ctx, dir, &x); err != nil {
+	err = m.pushBlobs(ctx, dir, &x)
+	if lost, ok := errors.AsType[*blobError](err); ok {
+		m.store.lack(path.Dir(key), lost)
+		return m.store.delete(ctx, key)
+	}
+	if err != nil {
 		return err
 	}
 	if err := m.store.put(ctx, key, text); err != nil {
@@ -62,12 +67,24 @@ func (m *Mirror) pushManifest(ctx context.Context, dir string) error {
 	return nil
 }
 
-// pushBlobs copies the files that the store lacks. Those that a node has written are there.
+// pushBlobs copies the files that the store lacks. Those that a node has written are there, unless what was in the
+// store has vanished. Then it returns a [*blobError] if they were there alone.
 func (m *Mirror) pushBlobs(ctx context.Context, dir string, x *storage.Manifest) error {
+	var written map[string]int64
+	if x.Stored != "" {
+		var err error
+		if written, err = m.store.sizes(ctx, x.Stored); err != nil {
+			return err
+		}
+	}
 	for _, f := range x.Files {
 		key := keyOf(x, f)
-		if _, there := m.blobs[key]; there || x.Stored != "" {
+		_, there := m.blobs[key]
+		if size, ok := written[key]; there || ok && size == f.Bytes {
 			continue
+		}
+		if x.Away(dir) {
+			return &blobError{m.store.blobURL(x, f), f.Path, "is gone"}
 		}
 		if err := m.store.putPart(ctx, key, storage.FileIn(dir, f.Path), 0, f.Bytes); err != nil {
 			return err

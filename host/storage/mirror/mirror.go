@@ -100,7 +100,7 @@ func (m *Mirror) Wake() {
 func (m *Mirror) round(ctx context.Context) error {
 	m.rounding.Lock()
 	defer m.rounding.Unlock()
-	if err := m.again(ctx); err != nil {
+	if err := m.look(ctx); err != nil {
 		return err
 	}
 	// The order matters: the deletions are in the record up to here, and the checkpoints that the record
@@ -124,20 +124,6 @@ func (m *Mirror) round(ctx context.Context) error {
 	m.mu.Lock()
 	m.saved, m.deleted = append(saved, m.saved...), append(deleted, m.deleted...)
 	m.mu.Unlock()
-	return err
-}
-
-// again looks anew at what the store has, if that is no longer what this host has copied.
-func (m *Mirror) again(ctx context.Context) error {
-	if !m.lease.Replaced() {
-		return nil
-	}
-	m.pushed, m.small, m.announced = map[string]*segment{}, map[string]time.Time{}, false
-	m.manifests, m.blobs = map[string][]string{}, map[string]int{}
-	err := m.recall(ctx)
-	if err == nil {
-		m.lease.setReplaced(false)
-	}
 	return err
 }
 

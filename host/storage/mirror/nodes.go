@@ -45,13 +45,9 @@ func (n *Nodes) Unmark(ctx context.Context, key string) error { return n.store.d
 
 // Check compares what a node says that it has written with what is there.
 func (n *Nodes) Check(ctx context.Context, m *storage.Manifest) error {
-	list, err := n.store.list(ctx, m.Stored+"/")
+	there, err := n.store.sizes(ctx, m.Stored)
 	if err != nil {
 		return err
-	}
-	there := map[string]int64{}
-	for _, o := range list {
-		there[o.key] = o.size
 	}
 	for _, f := range m.Files {
 		if size, ok := there[keyOf(m, f)]; !ok || size != f.Bytes {

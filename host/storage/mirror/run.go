@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,10 +42,11 @@ type Running struct {
 // Start looks at what the store has, and copies from then on.
 func (m *Mirror) Start(ctx context.Context, r Record, hear Listener) (*Running, error) {
 	m.record = r
-	if err := m.lease.renew(ctx); err != nil { // plugins may have been slow to start
-		return nil, err
+	look, err := m.recall, m.lease.renew(ctx) // plugins may have been slow to start
+	if hasVanished(err) {
+		look, err = m.again, nil
 	}
-	if err := m.lease.While(ctx, m.recall); err != nil {
+	if err := cmp.Or(err, m.lease.While(ctx, look)); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -57,7 +59,7 @@ func (m *Mirror) Start(ctx context.Context, r Record, hear Listener) (*Running, 
 
 // recall looks at what the store has.
 func (m *Mirror) recall(ctx context.Context) error {
-	return errors.Join(m.recallManifests(ctx), m.recallJournal(ctx), m.recallSmall(ctx))
+	return cmp.Or(m.recallManifests(ctx), m.recallJournal(ctx), m.recallSmall(ctx))
 }
 
 // recallSmall removes the small files of a host that died in its first round, where this experiment has none of its
@@ -80,11 +82,15 @@ func (m *Mirror) recallSmall(ctx context.Context) error {
 
 func (x *Running) renew(ctx context.Context) {
 	for wait(ctx, x.m.lease.timing.Renew) {
-		if err := x.m.lease.renew(ctx); err != nil && x.m.lease.Lost() != nil {
+		err := x.m.lease.renew(ctx)
+		if err != nil && x.m.lease.Lost() != nil {
 			x.hear.Lost(err)
 			return
 		}
-		if x.m.lease.Replaced() {
+		if hasVanished(err) {
+			x.reportStore(err)
+		}
+		if err != nil { // a round reports what lasts
 			x.m.Wake()
 		}
 	}
@@ -131,15 +137,14 @@ func (x *Running) round(ctx context.Context) error {
 			}
 		}
 	})
-	replaced := x.m.lease.Replaced()
 	err := x.m.round(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	cancel(nil)
 	watching.Wait()
-	if err == nil && replaced {
-		x.hear.Warn(x.m.store.url + " no longer had what was copied there: it was copied again")
+	if lacks := x.m.store.Lacks(); lacks != "" {
+		x.hear.Warn(lacks)
 	}
 	return err
 }
@@ -178,17 +183,26 @@ func (x *Running) Close(ctx context.Context) error {
 	if err := x.m.lease.Lost(); err != nil {
 		return err
 	}
-	err := x.m.lease.renew(ctx)
 	for delay := pace / 4; ; delay *= 2 {
+		err := x.lastRound(ctx)
 		if err == nil {
-			err = x.round(ctx)
-		}
-		if err == nil {
+			x.reportStore(nil)
 			return x.m.lease.Release(ctx)
 		}
-		if !wait(ctx, delay) {
+		if x.m.lease.Lost() != nil || !wait(ctx, delay) {
 			return err
 		}
-		err = x.m.lease.renew(ctx)
 	}
+}
+
+// lastRound copies the rest, and finds out whether the store has all of it.
+func (x *Running) lastRound(ctx context.Context) error {
+	err := x.m.lease.renew(ctx)
+	if err == nil || hasVanished(err) { // the round copies it again
+		err = x.round(ctx)
+	}
+	if err == nil {
+		err = x.m.verify(ctx)
+	}
+	return err
 }

@@ -58,13 +58,9 @@ func (x Seen) Save(ctx context.Context, folder, from string, moved func()) ([]st
 	}
 	defer root.Close()
 	moved()
-	there, err := x.s.list(ctx, folder+"/")
+	had, err := x.s.sizes(ctx, folder)
 	if err != nil {
 		return nil, err
-	}
-	had := map[string]int64{}
-	for _, o := range there {
-		had[o.key] = o.size
 	}
 	g, inner := errgroup.WithContext(ctx)
 	g.SetLimit(atATime)

@@ -22,6 +22,7 @@ import (
 type Store struct {
 	bucket bucket
 	url    string
+	opened place
 
 	mu    sync.Mutex
 	lacks []string // see Lacks
@@ -109,7 +110,7 @@ func Open(ctx context.Context, experiment string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", experiment, err)
 	}
-	return &Store{bucket: b, url: experiment}, nil
+	return &Store{bucket: b, url: experiment, opened: placeOf(b)}, nil
 }
 
 // parse checks what nobody else does.
@@ -218,6 +219,16 @@ func (s *Store) delete(ctx context.Context, key string) error {
 func (s *Store) list(ctx context.Context, prefix string) ([]object, error) {
 	found, err := s.bucket.list(ctx, prefix)
 	return found, s.explain(err)
+}
+
+// sizes returns the objects in a folder, with their sizes.
+func (s *Store) sizes(ctx context.Context, folder string) (map[string]int64, error) {
+	list, err := s.list(ctx, folder+"/")
+	found := map[string]int64{}
+	for _, o := range list {
+		found[o.key] = o.size
+	}
+	return found, err
 }
 
 func (s *Store) explain(err error) error {
