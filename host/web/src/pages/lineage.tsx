@@ -1,5 +1,6 @@
 // Which trials continued from which, and the schedule of parameters that came of it.
 import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 import { flat, param, repeats } from "../api";
 import type { Stretch } from "../api";
 import type { PageProps } from "../context";
@@ -107,11 +108,12 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   const best = new Map<Stretch, number>();
   for (const [s, to] of of.bests.flatMap((b) => untils(ancestry(of, b)))) best.set(s, Math.max(to, best.get(s) ?? 0));
   const told = tellers(space);
-  let at: Axis | undefined;
+  const drawn = useRef<Axis | undefined>(undefined);
+  let at = drawn.current; // keys may come before it is drawn again
   const y = (n: number): number => 12 + (rows.get(n) ?? 0) * each + each / 2;
   const draw = (s: Surface): void => {
     const f = frame(s.w, s.h);
-    at = axis({ label: "iteration", values: of.stretches.map((t) => t.to), low: 0 }, [f.left, f.right]);
+    at = drawn.current = axis({ label: "iteration", values: of.stretches.map((t) => t.to), low: 0 }, [f.left, f.right]);
     const step = Math.ceil(14 / each);
     drawAxes(s, f, at, { label: "trial", kind: "choice", at: () => NaN, invert: () => NaN,
       ticks: numbers.filter((_, i) => i % step === 0).map((n) => ({ at: y(n), text: String(n) })) });

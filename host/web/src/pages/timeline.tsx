@@ -1,5 +1,6 @@
 // When and where trials ran.
 import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 import { runsOf, toNumber } from "../api";
 import type { Timeline } from "../api";
 import type { PageProps } from "../context";
@@ -58,12 +59,13 @@ function Chart({ x, of, by, best }: { x: string; of: Timeline; by: "place" | "tr
   const each = Math.max(2, Math.min(22, 640 / Math.max(1, rows.length)));
   const unit = unitOf(toNumber(of.now_s));
   const height = Math.max(120, Math.round(rows.length * each) + 60);
-  let at: { x: Axis; y: (row: number) => number } | undefined;
+  const drawn = useRef<{ x: Axis; y: (row: number) => number } | undefined>(undefined);
+  let at = drawn.current; // keys may come before it is drawn again
   const draw = (s: Surface): void => {
     const f = frame(s.w, s.h, 110);
     const xs = axis({ label: unit.name, values: [], low: 0, high: Math.max(1, toNumber(of.now_s)) / unit.seconds }, [f.left, f.right]);
     const y = (row: number): number => f.top + row * each;
-    at = { x: xs, y };
+    at = drawn.current = { x: xs, y };
     const step = Math.ceil(14 / each);
     drawAxes(s, f, xs, { label: "", kind: "choice", at: () => NaN, invert: () => NaN,
       ticks: rows.map((text, i) => ({ text, at: y(i) + each / 2 })).filter((_, i) => i % step === 0) });
