@@ -157,6 +157,7 @@ func (a *app) sayOpen(open *serve.Open) {
 	if open.Note != "" {
 		fmt.Fprintf(a.err, "%s\n", open.Note)
 	}
+	a.warn(open.Warnings)
 	fmt.Fprintf(a.err, "%s\n", open.URL)
 	for _, other := range open.Others {
 		fmt.Fprintf(a.err, "also: %s\n", other)
