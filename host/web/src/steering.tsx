@@ -420,6 +420,20 @@ export function Later({ of }: { of: Status["pending"] }): JSX.Element | null {
     when the experiment is resumed</p>;
 }
 
+// addLines adds settings, one a line, as --set has them or as the file does. It returns the first mistake: the names of
+// an object would hide that a key is given twice.
+function addLines(to: [string, unknown][], text: string): string {
+  for (const line of text.split("\n").map((l) => l.trim()).filter((l) => l !== "")) {
+    const [, name = "", after = ""] = /^([^=:]*)[=:](.*)$/.exec(line) ?? [];
+    const key = name.trim(), given = after.trim();
+    if (!key) return `${line}: expected KEY=VALUE, such as stop.iteration=30`;
+    if (!given) return `${line}: the value is missing; ${key}=null removes the key`;
+    if (to.some(([k]) => k === key)) return `${key} is given twice`;
+    to.push([key, read(given)]);
+  }
+  return "";
+}
+
 // Settings changes what `tunehost set` can. Whatever was typed is sent, also a value that is in force: another one
 // may wait for the experiment to be resumed.
 function Settings({ x, status, actions, onClose }: { x: string; status: Status; actions: Actions; onClose: () => void }): JSX.Element {
@@ -436,13 +450,10 @@ function Settings({ x, status, actions, onClose }: { x: string; status: Status; 
     const now = new FormData(e.currentTarget as HTMLFormElement);
     const last = (key: string): string => String(now.get(key) ?? "").trim();
     for (const key of touched.current) if (last(key) !== "") body.push([key, read(last(key))]);
-    for (const line of last("others").split("\n")) {
-      const [, key = "", text = ""] = /^\s*([^=:]*)(?:=|:|$)(.*)$/.exec(line) ?? []; // as --set has it, or as the file
-      if (key.trim()) body.push([key.trim(), read(text.trim())]);
-    }
     const empty = [...touched.current].find((key) => last(key) === "");
-    say(empty ? `${empty}: give a number` : body.length === 0 ? "nothing is changed yet: give another value" : "");
-    if (empty || body.length === 0) return;
+    const mistake = empty ? `${empty}: give a number` : addLines(body, last("others"));
+    say(mistake || (body.length === 0 ? "nothing is changed yet: give another value" : ""));
+    if (mistake || body.length === 0) return;
     if (await actions.send({ method: "PATCH", path: "/settings", body: named(body) })) onClose();
   };
   const later = status.pending ?? [];
