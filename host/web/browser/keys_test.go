@@ -37,6 +37,33 @@ func TestPlotsByKeyboard(t *testing.T) {
 	p.clean()
 }
 
+// So are the parts of the other plots: those of a trial one after the other, and of a comparison each new best value.
+func TestOtherPlotsByKeyboard(t *testing.T) {
+	p := window(t)
+	server := start(t, finished(t), "serve", "results", "--listen", "127.0.0.1:0")
+	p.open(server.url() + "#/x/quickstart/overview")
+	const tip = `(document.querySelector(".plot [role=status] .tip > div")?.textContent ?? "")`
+	for _, view := range []string{"timeline", "lineage", "parallel", "compare"} {
+		canvas, first := "#"+view+" canvas", "trial 0"
+		if view == "compare" {
+			p.view("#/compare?of=quickstart,quickstart")
+			canvas, first = "#compared canvas", "quickstart"
+		} else {
+			p.view("#/x/quickstart/" + view)
+		}
+		p.await(fmt.Sprintf("document.querySelector(%q)?.dataset.drawn > 0", canvas))
+		p.await(fmt.Sprintf("document.querySelector(%q).tabIndex === 0", canvas))
+		p.run("focus", chromedp.Focus(canvas, chromedp.ByQuery))
+		p.run("key", chromedp.KeyEvent(kb.ArrowRight))
+		p.await(tip + fmt.Sprintf(".startsWith(%q)", first))
+		if view != "compare" {
+			p.run("open", chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.Enter))
+			p.await(`location.hash === "#/x/quickstart/trials/11"`)
+		}
+	}
+	p.clean()
+}
+
 // Keys count while a plot waits to be drawn with other axes, and what they have reached is told and marked anew then.
 func TestKeysWhileAPlotChanges(t *testing.T) {
 	p := window(t)
@@ -72,7 +99,7 @@ func TestFocusAfterADialog(t *testing.T) {
 	p.open(server.url() + "#/x/plane")
 	const opener = `[...document.querySelectorAll(".steer button")].find((b) => b.textContent === "Settings…")`
 	for _, leave := range []string{"Cancel", "\x1b"} {
-		p.await(opener + "?.disabled === false")
+		p.await(opener + "?.ariaDisabled === null")
 		p.run("open", chromedp.Evaluate("void ("+opener+".focus(), "+opener+".click())", nil))
 		p.await(`document.activeElement.closest("dialog form")`)
 		if leave == "Cancel" {

@@ -20,13 +20,13 @@ func TestServerGone(t *testing.T) {
 	run := start(t, dir, "run", "experiment.yaml", "--set", "trials=100000", "--serve=127.0.0.1:0")
 	p.open(run.url() + "#/x/quickstart")
 	p.shows("#state", "running")
-	p.await("document.querySelectorAll('.steer button:not(:disabled)').length > 3")
+	p.await("document.querySelectorAll('.steer button:not([aria-disabled])').length > 3")
 	run.kill()
 	p.await(`/^◌ last seen running at \d\d:\d\d$/.test(document.querySelector('#state').textContent)`)
 	p.shows("#left", "not known")
 	p.await("!document.querySelector('#counts').textContent.includes('▶')")
 	p.await("document.querySelectorAll('.steer button').length > 3")
-	p.await("!document.querySelector('.steer button:not(:disabled)')")
+	p.await("!document.querySelector('.steer button:not([aria-disabled])')")
 	p.shows(".lost code", "tunehost serve /")
 	elapsed := p.text("#elapsed")
 	p.run("look later", chromedp.Evaluate("void (window.later = performance.now() + 2500)", nil))
@@ -35,7 +35,7 @@ func TestServerGone(t *testing.T) {
 		t.Errorf("the clock went on from %s to %s", elapsed, now)
 	}
 	p.view("#/x/quickstart/trials/0")
-	p.await("!document.querySelector('.steer button:not(:disabled)')")
+	p.await("!document.querySelector('.steer button:not([aria-disabled])')")
 }
 
 // wide sets the width of the page.

@@ -57,7 +57,8 @@ func (p *page) means() {
 	p.shows("#importance", "2 suggestions have a finite value")
 	p.shows("main > .quiet .starred", mean)
 	p.shows("#contour", "Each dot is one run")
-	for view, text := range map[string]string{"parallel": "Each line is one run", "pareto": "Each dot is one run",
+	for view, text := range map[string]string{"parallel": "Each line is one run",
+		"pareto":   "Each dot is the mean of the runs of a suggestion",
 		"trials/3": "of the best suggestion", "trials/0": mean} {
 		p.view("#/x/means/" + view)
 		p.shows("main", text)

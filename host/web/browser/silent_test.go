@@ -13,7 +13,7 @@ func TestServerIsSilent(t *testing.T) {
 	run := start(t, dir, "run", "experiment.yaml", "--set", "trials=100000", "--serve=127.0.0.1:0")
 	p.open(run.url() + "#/x/quickstart")
 	p.shows("#state", "running")
-	p.await("document.querySelectorAll('.steer button:not(:disabled)').length > 3")
+	p.await("document.querySelectorAll('.steer button:not([aria-disabled])').length > 3")
 	signal := func(s syscall.Signal) {
 		if err := run.Process.Signal(s); err != nil {
 			t.Fatal(err)

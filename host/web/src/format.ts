@@ -21,15 +21,17 @@ export function plain(v: Numeric | null | undefined): string {
   return size >= 1e5 && size < 1e12 ? String(Math.round(v as number)) : number(v);
 }
 
-// apart writes numbers of a column with the fewest digits with which different ones look different.
-export function apart(column: readonly (Numeric | null | undefined)[]): string[] {
-  const different = new Set(column).size;
-  const look = (digits: number): string[] => column.map((v) => (digits === 5 ? plain(v) : number(v, digits)));
-  for (let digits = 5; digits < 17; digits++) {
-    const texts = look(digits);
+// Look writes a number with so many digits at most.
+type Look = (v: Numeric | null | undefined, digits: number) => string;
+
+// apart writes numbers, such as those of a column, with the fewest digits with which different ones look different.
+export function apart(list: readonly (Numeric | null | undefined)[], look: Look = (v, digits) => (digits === 5 ? plain(v) : number(v, digits)), fewest = 5): string[] {
+  const different = new Set(list).size;
+  for (let digits = fewest; digits < 17; digits++) {
+    const texts = list.map((v) => look(v, digits));
     if (new Set(texts).size >= different) return texts;
   }
-  return look(17);
+  return list.map((v) => look(v, 17));
 }
 
 // value writes a parameter of any type.

@@ -11,6 +11,8 @@ export interface Loaded<T> {
   error?: Problem;
   // seen is when the data were read.
   seen?: number;
+  // other says that the data are of another part than the one that is asked for, which is not read yet.
+  other?: boolean;
 }
 
 // silent is how long, in milliseconds, a server may take for an answer until a page says that there is none.
@@ -43,10 +45,19 @@ const longest = 15000;
 const again = (): number => Math.min(longest, Math.max(700, shared.next));
 const pause = (took: number): number => Math.min(longest, Math.max(shortest, 10 * took));
 
-// useData reads data again whenever version changes; key says what they depend on. awaits says that an answer takes no
-// time, so that a server that gives none for long is not there.
-export function useData<T>(key: string, version: number, read: () => Promise<T>, awaits = false): Loaded<T> {
-  const [loaded, set] = useState<Loaded<T> & { key?: string }>({});
+// Wanted is how data are read.
+interface Wanted {
+  // awaits says that an answer takes no time, so that a server that gives none for long is not there.
+  awaits?: boolean;
+  // part is what a control of the page chooses of the data: those of another part stay until these are there, so that the
+  // control stays, too, and keeps the focus.
+  part?: string;
+}
+
+// useData reads data again whenever version changes; of says what they depend on.
+export function useData<T>(of: string, version: number, read: () => Promise<T>, { awaits, part = "" }: Wanted = {}): Loaded<T> {
+  const key = JSON.stringify([of, part]);
+  const [loaded, set] = useState<Loaded<T> & { of?: string; key?: string }>({});
   const wanted = useRef({ key, version, read });
   wanted.current = { key, version, read };
   const busy = useRef<string | undefined>(undefined);
@@ -60,12 +71,12 @@ export function useData<T>(key: string, version: number, read: () => Promise<T>,
         const began = performance.now();
         const { aged } = shared;
         const fail = (error: Problem): void => {
-          if (alive.current && wanted.current.key === key) set((old) => ({ ...(old.key === key ? old : {}), key, error }));
+          if (alive.current && wanted.current.key === key) set((old) => ({ ...(old.of === of ? old : {}), of, key, error, other: old.of === of && (old.other || old.key !== key) }));
         };
         const timer = awaits ? setTimeout(() => fail(unanswered), silent) : undefined;
         try {
           const data = await wanted.current.read();
-          if (alive.current && wanted.current.key === key) set({ key, data, seen: Date.now() });
+          if (alive.current && wanted.current.key === key) set({ of, key, data, seen: Date.now() });
         } catch (e) {
           fail(asProblem(e));
         }
@@ -77,7 +88,8 @@ export function useData<T>(key: string, version: number, read: () => Promise<T>,
       if (busy.current === key) busy.current = undefined;
     })();
   }, [key, version]);
-  return loaded.key === key ? loaded : {};
+  if (loaded.of !== of) return {};
+  return loaded.key === key ? loaded : { data: loaded.data, seen: loaded.seen, other: true };
 }
 
 function useAlive(): { current: boolean } {

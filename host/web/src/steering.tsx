@@ -222,11 +222,11 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
   const close = (): void => open("");
   return <section aria-label="control" class="steering">
     <div class="steer">
-      {running && !status.paused ? <Act of={actions} request={{ path: "/pause" }} cannot={ending}>❚❚ Pause</Act> : null}
-      {running && status.paused ? <Act of={actions} request={{ path: "/resume" }} cannot={ending}>▶ Continue</Act> : null}
+      {running && !status.paused ? <Act of={actions} request={{ path: "/pause" }} cannot={ending}>❚❚ Pause</Act>
+        : running ? <Act of={actions} request={{ path: "/resume" }} cannot={ending}>▶ Continue</Act>
+          : <Act of={actions} request={{ path: "/resume" }} cannot={status.resumable ? undefined : nothingLeft(status)}>▶ Resume</Act>}
       {running ? <Act of={actions} ask={() => interruption(steer, x)}>Interrupt…</Act> : null}
       {running ? <Act of={actions} question={stopAll(x, status)} danger>■ Stop…</Act> : null}
-      {running ? null : <Act of={actions} request={{ path: "/resume" }} cannot={status.resumable ? undefined : nothingLeft(status)}>▶ Resume</Act>}
       {failed > 0 ? <Act of={actions} ask={() => again(source, x, status)} cannot={ending}>↻ Retry {count(failed)} failed…</Act> : null}
       <Button off={actions.off} cannot={running ? ending : "trials are added while the experiment runs"} on={() => open("add")}>Add a trial…</Button>
       <Button off={actions.off} on={() => open("set")}>Settings…</Button>
@@ -272,8 +272,8 @@ export function TrialSteering({ x, trial, status, lost }: { x: string; trial: De
   const at = (what: string): Request => ({ path: `/trials/${number}/${what}` });
   return <section aria-label="control of the trial" class="steering">
     <div class="steer">
-      {state === "RUNNING" || state === "PENDING" ? <Act of={actions} request={at("pause")} cannot={rests}>❚❚ Pause</Act> : null}
-      {state === "PAUSED" ? <Act of={actions} request={at("resume")} cannot={rests ?? held}>▶ Continue</Act> : null}
+      {state === "RUNNING" || state === "PENDING" ? <Act of={actions} request={at("pause")} cannot={rests}>❚❚ Pause</Act>
+        : state === "PAUSED" ? <Act of={actions} request={at("resume")} cannot={rests ?? held}>▶ Continue</Act> : null}
       {over ? null : <Act of={actions} question={stopOne(trial)} danger cannot={rests}>■ Stop trial {number}…</Act>}
       {state === "ERROR" ? <><Act of={actions} request={at("retry")}>↻ Retry</Act>
         <Act of={actions} question={anew(trial)}>↻ Retry from the beginning…</Act></> : null}
@@ -426,7 +426,7 @@ function addLines(to: [string, unknown][], text: string): string {
   for (const line of text.split("\n").map((l) => l.trim()).filter((l) => l !== "")) {
     const [, name = "", after = ""] = /^([^=:]*)[=:](.*)$/.exec(line) ?? [];
     const key = name.trim(), given = after.trim();
-    if (!key) return `${line}: expected KEY=VALUE, such as stop.iteration=30`;
+    if (!key) return `${JSON.stringify(line)}: expected KEY=VALUE`;
     if (!given) return `${line}: the value is missing; ${key}=null removes the key`;
     if (to.some(([k]) => k === key)) return `${key} is given twice`;
     to.push([key, read(given)]);

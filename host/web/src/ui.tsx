@@ -1,8 +1,8 @@
 // Small parts of pages. Texts of trials and plugins are children of elements, and so never markup.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Leader, Numeric, Problem } from "./api";
-import { runsOf } from "./api";
+import type { Leader, Numeric } from "./api";
+import { Problem, runsOf } from "./api";
 import { clock, count, number, plural, stateSign, stateWord } from "./format";
 import { href } from "./route";
 
@@ -83,6 +83,12 @@ export function Failure({ of }: { of?: Problem }): JSX.Element | null {
   return of ? <p class="failure" role="alert"><strong>✕</strong> {of.message}</p> : null;
 }
 
+// Unknown says which names of an address there are none of.
+export function Unknown({ what, of, all }: { what: string; of?: string[]; all: readonly string[] }): JSX.Element {
+  const none = (of ?? []).filter((n) => !all.includes(n));
+  return <Failure of={none.length > 0 ? new Problem(0, `there is no ${what} ${none.map((n) => `"${n}"`).join(", ")}`) : undefined} />;
+}
+
 // Old says that a list or a page is as of a time.
 export function Old({ what, seen, error }: { what: string; seen?: number; error?: Problem }): JSX.Element | null {
   return error ? <p class="lost" role="alert"><strong>⚠ This {what} is not up to date</strong>{seen ? ` since ${clock(seen)}` : ""}: {error.message}.</p> : null;
@@ -119,17 +125,29 @@ async function write(text: string): Promise<boolean> {
   }
 }
 
-// Code is a text to copy.
-export function Code({ text, label }: { text: string; label?: string }): JSX.Element {
-  return <div class="code"><pre tabIndex={0} aria-label={label ?? "text"}>{text}</pre><Copy text={text} /></div>;
+// leftward is a part of a text, such as a name, that is read from right to left.
+const letter = "[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}]";
+const leftward = new RegExp(`(${letter}(?:[^\\n"':=,]*${letter})?)`, "u");
+
+// Apart keeps what follows a part that is read from right to left, such as the value of a parameter, in its place.
+function Apart({ text }: { text: string }): JSX.Element {
+  return <>{text.split(leftward).map((part, i) => (i % 2 === 1 ? <bdi key={i}>{part}</bdi> : part))}</>;
 }
 
-// Button does something, or says why it cannot: it then keeps its place in the order of the keyboard, which reads why.
+// Code is a text to copy.
+export function Code({ text, label }: { text: string; label?: string }): JSX.Element {
+  return <div class="code"><pre tabIndex={0} aria-label={label ?? "text"}><Apart text={text} /></pre><Copy text={text} /></div>;
+}
+
+// Button does something, or says why it cannot: it then keeps its place in the order of the keyboard, which reads why. With
+// off it does nothing for now, and keeps the focus. It acts once for a key that is held down: another button may be next.
 export function Button({ children, on, cannot, label, small, danger, pressed, off }: Children & { on: () => void; cannot?: string;
   label?: string; small?: boolean; danger?: boolean; pressed?: boolean; off?: boolean }): JSX.Element {
-  return <button type="button" class={[small ? "small" : "", danger ? "danger" : ""].join(" ").trim() || undefined} disabled={off} aria-disabled={cannot !== undefined || undefined}
-    aria-label={label} aria-description={cannot} title={cannot} aria-pressed={pressed} onClick={() => { if (cannot === undefined) on(); }}>{children}</button>;
+  return <button type="button" class={[small ? "small" : "", danger ? "danger" : ""].join(" ").trim() || undefined} aria-disabled={off || cannot !== undefined || undefined}
+    aria-label={label} aria-description={cannot} title={cannot} aria-pressed={pressed} onKeyDown={once} onClick={() => { if (!off && cannot === undefined) on(); }}>{children}</button>;
 }
+
+const once = (e: KeyboardEvent): void => { if (e.repeat && e.key === "Enter") e.preventDefault(); };
 
 // Choice is a row of buttons, one of which is chosen; a third text says why one cannot be.
 export function Choice<T extends string>({ label, of, chosen, on }: { label: string; of: readonly (readonly [v: T, text: string, cannot?: string])[];

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { History, Ranked, Space, Status } from "../api";
-import { flat, param, toNumber } from "../api";
+import { flat, param, Problem, toNumber } from "../api";
 import { useSource } from "../context";
 import type { Unit } from "../format";
 import { number, plural, seconds, tellers, unitOf } from "../format";
@@ -13,7 +13,7 @@ import { Lines, Names } from "../plot/lines";
 import { useUsual } from "../plot/usual";
 import { href } from "../route";
 import type { Source } from "../source";
-import { Card, Choice, Front, MeanOf, Old, Value, Waiting } from "../ui";
+import { Card, Choice, Failure, Front, MeanOf, Old, Value, Waiting } from "../ui";
 
 // Course is how the best value of an objective came about.
 interface Course {
@@ -31,7 +31,17 @@ interface One {
 }
 
 // read has the history of each objective; a report has that of the first one alone.
-async function read(source: Source, name: string, tone: number): Promise<One> {
+// Those that do not exist, any more perhaps, are told.
+async function read(source: Source, name: string, tone: number): Promise<One | Problem> {
+  try {
+    return await known(source, name, tone);
+  } catch (e) {
+    if (e instanceof Problem && e.status === 404) return e;
+    throw e;
+  }
+}
+
+async function known(source: Source, name: string, tone: number): Promise<One> {
   const [status, space] = await Promise.all([source.status(name), source.space(name)]);
   const metrics = source.made ? [undefined] : space.objectives.map((o, i) => (i === 0 ? undefined : o.metric));
   const [front, histories] = await Promise.all([status.front ? source.pareto(name) : [],
@@ -45,26 +55,35 @@ export function Compare({ names }: { names: string[] }): JSX.Element {
   const source = useSource();
   const tick = useTicks(2000);
   const [by, choose] = useState<"time" | "trials">("time");
-  const { data, error, seen } = useData("compare " + JSON.stringify(names), source.made ? 0 : tick, () => Promise.all(names.map((name, i) => read(source, name, i))), true);
-  if (!data) return <><h1>Compare</h1><Waiting error={error} /></>;
+  const { data: all, error, seen } = useData("compare " + JSON.stringify(names), source.made ? 0 : tick, () => Promise.all(names.map((name, i) => read(source, name, i))), { awaits: true });
+  if (!all) return <><h1>Compare</h1><Waiting error={error} /></>;
+  const data = all.filter((o): o is One => !(o instanceof Problem));
   const courses = data.flatMap((o) => o.courses);
   const objectives = [...new Set(courses.map((c) => objective(c.history)))];
   const unit = unitOf(Math.max(0, ...courses.flatMap((c) => c.history.steps.map((s) => toNumber(s.at_s)))));
   return <><div class="row"><h1>Compare</h1><Choice label="by" of={[["time", "by time"], ["trials", "by trials"]]} chosen={by} on={choose} /></div>
     <Old what="page" seen={seen} error={error} />
+    {all.map((o, i) => (o instanceof Problem ? <Failure key={i} of={o} /> : null))}
+    {data.length < 2 ? <p>Select two or more experiments in <a href={href([])}>the list of all</a> to compare them.</p> : null}
     {objectives.length > 1 ? <p class="quiet" id="several">Each objective has a plot of its own: {objectives.join(", ")}.</p> : null}
     <div id="compared" class={objectives.length > 1 ? "two" : undefined}>{objectives.map((o) => <Best key={o} of={courses.filter((c) => objective(c.history) === o)} by={by} unit={unit} />)}</div>
-    <Card title="Side by side" id="sides"><div class="scroll"><Sides of={data} objectives={objectives} /></div></Card></>;
+    {data.length === 0 ? null : <Card title="Side by side" id="sides"><div class="scroll"><Sides of={data} objectives={objectives} /></div></Card>}</>;
 }
+
+// improvements are the values that have been the best, one after the other.
+const improvements = ({ steps }: History): number[] =>
+  steps.map((s) => toNumber(s.best)).filter((best, i, all) => Number.isFinite(best) && best !== all[i - 1]);
 
 // Best is the best so far of one objective, of all experiments that have it.
 function Best({ of, by, unit }: { of: Course[]; by: "time" | "trials"; unit: Unit }): JSX.Element {
   const { metric, mode } = of[0]!.history;
-  const bests = of.flatMap((c) => c.history.steps.map((s) => toNumber(s.best)));
-  const { range, choice, note } = useUsual(bests);
+  const bests = of.map((c) => improvements(c.history));
+  // each improvement counts once, or the last values of a long experiment would be the usual ones; where each experiment
+  // has come to is seen in any case
+  const { range, choice, note } = useUsual(bests.flat(), bests.flatMap((b) => b.slice(-1)));
   return <Card title={`Best ${metric} so far (${mode})`} aside={choice}>
     <Lines range={range} label={`Best ${metric} so far of ${of.map((c) => c.name).join(", ")}`} xLabel={by === "time" ? unit.name : "trials that have ended"} yLabel={metric} height={340}
-      yLog={wide(range ?? bests)}
+      yLog={wide(range ?? bests.flat())}
       lines={of.map(({ name, tone, history: h }) => ({ name, tone, strong: true, step: true, end: "done", ys: h.steps.map((s) => toNumber(s.best)),
         xs: h.steps.map((s) => (by === "time" ? toNumber(s.at_s) / unit.seconds : s.trials_ended)) }))} />
     {note}<Names of={of} /></Card>;

@@ -12,7 +12,7 @@ import type { Line } from "../plot/lines";
 import { Lines } from "../plot/lines";
 import { Far, usual } from "../plot/usual";
 import { href } from "../route";
-import { Card, Choice, Select, Waiting } from "../ui";
+import { Card, Choice, Failure, Select, Waiting } from "../ui";
 
 // Scale is which axes are logarithmic.
 type Scale = "" | "x" | "y" | "xy";
@@ -36,10 +36,10 @@ export function Curves({ x, version }: { x: string; version: number }): JSX.Elem
   const [metric, choose] = useState("");
   const [wanted, setScale] = useState<Scale>();
   const [part, setPart] = useState<Part>("");
-  const { data, error } = useData(`curves ${x} ${metric}`, version, async (): Promise<Data> => {
+  const { data, error, other } = useData("curves " + x, version, async (): Promise<Data> => {
     const space = await source.space(x);
     return { space, curves: await source.curves(x, metric || (space.objectives[0]?.metric ?? space.metrics[0] ?? "")) };
-  });
+  }, { part: metric });
   if (!data) return <Card title="Learning curves" id="curves"><Waiting error={error} /></Card>;
   const { space, curves } = data;
   const { best } = curves;
@@ -50,22 +50,32 @@ export function Curves({ x, version }: { x: string; version: number }): JSX.Elem
   const shown = part === "half" && !mode || part === "all" && !found.range ? "" : part;
   const range = shown === "" ? found.range : undefined;
   const scale = wanted ?? (wide(range ?? values) ? "y" : "");
-  const aside = <div class="row"><Select label="metric" of={source.offered(x, "curves", space.metrics)} chosen={curves.metric} on={choose} />
+  const aside = <div class="row"><Select label="metric" of={source.offered(x, "curves", space.metrics)} chosen={metric || curves.metric} on={choose} />
     <Choice label="values" of={[...(found.range ? [["", "usual values"], ["all", "all values"]] as const : [["", "all values"]] as const), ["half", "better half", mode ? undefined : `nothing says which ${curves.metric} is better`]]}
       chosen={shown} on={setPart} />
     <Choice label="logarithmic axes" of={[["", "linear"], ["x", "log x"], ["y", "log y", low], ["xy", "log both", low]]} chosen={scale} on={setScale} /></div>;
   const rungs = space.rungs.map((r) => r.iteration);
   return <Card title="Learning curves" id="curves" aside={curves.trials.length > 0 ? aside : undefined}>
-    {curves.trials.length === 0 ? <p class="quiet">No trial has reported a result yet.</p> : <>
-      <Lines label={`${curves.metric} of ${plural(curves.trials.length, "trial")} by iteration`} xLabel="iteration"
+    {other && error ? <Failure of={error} /> : curves.trials.length === 0 ? <p class="quiet">No trial has reported a result yet.</p> : <>
+      <Lines label={`${curves.metric} of ${plural(curves.trials.filter((c) => c.values.some((v) => Number.isFinite(toNumber(v)))).length, "trial")} by iteration`} xLabel="iteration"
         yLabel={curves.metric} xLog={scale.includes("x")} yLog={scale.includes("y")} rungs={rungs} height={340}
         range={mode && shown === "half" ? better(curves.trials, mode) : range}
         lines={curves.trials.map((c) => line(c, best, repeats(space)))} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
       {range ? <Far of={found} /> : null}
       <p class="quiet">{curves.trials.length < curves.total ? `${curves.trials.length} of ${plural(curves.total, "trial")}, the best among them. ` : ""}
-        ✕ stopped early · <span class="state-error">✕ failed</span>{" "}· ● finished{curves.trials.some((c) => endOf(c) === "open") ? " · ○ not ended" : ""}{!curves.trials.some((c) => best.includes(c.number)) ? "" : repeats(space) > 1 ? "; the bold lines are the runs of the best suggestion, ★" : "; the bold line is the best trial, ★"}
+        <Ends of={curves.trials} />{!curves.trials.some((c) => best.includes(c.number)) ? "" : repeats(space) > 1 ? "; the bold lines are the runs of the best suggestion, ★" : "; the bold line is the best trial, ★"}
         {rungs.length > 0 ? `; dashed: where the scheduler stopped trials early or paused them, at ${rungs.join(", ")}` : ""}. Click a line to see its trial; on the plot, arrow keys go from trial to trial, and Enter opens one.</p></>}
   </Card>;
+}
+
+// signs are those at the ends of lines.
+const signs: [Line["end"], string][] = [["stopped", "✕ stopped early"], ["failed", "✕ failed"], ["done", "● finished"], ["open", "○ not ended"]];
+
+// Ends explain the signs that there are.
+function Ends({ of }: { of: Curve[] }): JSX.Element {
+  const found = new Set(of.map(endOf));
+  return <>{signs.filter(([end]) => found.has(end)).map(([end, text], i) => <span key={end}>{i > 0 ? " · " : ""}
+    {end === "failed" ? <strong class="state-error">{text}</strong> : text}</span>)}</>;
 }
 
 // better is the range of the last values of the better half.

@@ -40,6 +40,34 @@ function known(t: Table, name: string): unknown[] | undefined {
 export const column = (t: Table, name: string): unknown[] =>
   known(t, name) ?? t.points.metrics[name]?.map((v) => (v === null ? undefined : toNumber(v))) ?? [];
 
+// Place is what has a dot where values are compared: a trial, or a suggestion as its first run that counts.
+export interface Place {
+  trial: number;
+  // at are the places in the columns of the runs that count.
+  at: number[];
+  // ran says that the mean of several runs counts.
+  ran?: number[];
+}
+
+// places are the trials or, where suggestions have several runs, those whose runs have all ended, as on the server.
+export function places({ points: { numbers, states } }: Table, repeat: number): Place[] {
+  if (repeat === 1) return numbers.map((trial, i) => ({ trial, at: [i] }));
+  const runs = new Map<number, number[]>();
+  numbers.forEach((n, i) => runs.set(Math.floor(n / repeat), [...runs.get(Math.floor(n / repeat)) ?? [], i]));
+  return [...runs.values()].filter((at) => at.length === repeat && at.every((i) => ["TERMINATED", "ERROR"].includes(states[i]!)))
+    .map((at) => at.filter((i) => states[i] === "TERMINATED")).filter((at) => at.length > 0)
+    .map((at) => ({ trial: numbers[at[0]!]!, at, ran: at.map((i) => numbers[i]!) }));
+}
+
+// placed are the values of a column, or their means.
+export function placed(list: Place[], values: unknown[]): unknown[] {
+  return list.map(({ at, ran }) => {
+    if (!ran) return values[at[0]!];
+    const known = at.map((i) => values[i]).filter((v): v is number => typeof v === "number");
+    return known.length > 0 ? known.reduce((a, b) => a + b, 0) / known.length : undefined;
+  });
+}
+
 // failed says whether the trial at a place of the columns has failed.
 export const failed = (t: Table, i: number): boolean => t.points.states[i] === "ERROR";
 

@@ -62,7 +62,7 @@ export function Experiments(): JSX.Element {
   const source = useSource();
   const { query } = useRoute();
   const tick = useTicks(1000);
-  const { data, error, seen } = useData("experiments", source.made ? 0 : tick, () => source.experiments(), true);
+  const { data, error, seen } = useData("experiments", source.made ? 0 : tick, () => source.experiments(), { awaits: true });
   const [chosen, choose] = useState<Set<string>>(new Set());
   const only = data?.length === 1 ? data[0]?.id : undefined;
   // who opens the printed URL wants to see the experiment, if there is no other; #/ is the list all the same

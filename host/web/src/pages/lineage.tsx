@@ -123,10 +123,14 @@ function Chart({ x, of }: { x: string; of: Lineage }): JSX.Element {
   };
   const find = (px: number, py: number): Spot | undefined => {
     const t = of.stretches.find((c) => at && Math.abs(y(c.number) - py) < Math.max(3, each / 2) && px >= at.at(c.from) && px <= at.at(c.to));
-    return t && { x: px, y: py, trial: t.number, lines: [`trial ${t.number}${t.suggestion === undefined ? "" : ` of suggestion ${t.suggestion}`}, ${t.from} to ${t.to}`, ...(other(t, of.stretches) === undefined ? [] : [`from trial ${other(t, of.stretches)}`]),
+    return t && spot(t, px, py);
+  };
+  const stops = (): Spot[] => of.stretches.flatMap((t, id) => (at && rows.has(t.number) ? [{ ...spot(t, (at.at(t.from) + at.at(t.to)) / 2, y(t.number)), id }] : []));
+  const spot = (t: Stretch, px: number, py: number): Spot => {
+    return { x: px, y: py, trial: t.number, lines: [`trial ${t.number}${t.suggestion === undefined ? "" : ` of suggestion ${t.suggestion}`}, ${t.from} to ${t.to}`, ...(other(t, of.stretches) === undefined ? [] : [`from trial ${other(t, of.stretches)}`]),
       ...(t.reason ? [t.reason] : []), ...Object.entries(flat(t.params, space)).map(([k, v]) => `${k}: ${told(k, v)}`)] };
   };
-  return <><Canvas label={`${plural(of.stretches.length, "part")} of ${plural(numbers.length, "trial")}, ${best.size} of them on the way to the best`} height={Math.round(numbers.length * each) + 60} draw={draw} find={find}
+  return <><Canvas label={`${plural(of.stretches.length, "part")} of ${plural(numbers.length, "trial")}, ${best.size} of them on the way to the best`} height={Math.round(numbers.length * each) + 60} draw={draw} find={find} stops={stops}
     pick={(spot) => { location.hash = href(["x", x, "trials", spot.trial ?? 0]); }} />
     <p class="quiet">{numbers.length < all.length ? `The first 400 of ${plural(all.length, "trial")}. ` : ""}The best are blue, the worst yellow, by rank. Arrows: a trial continued from another's checkpoint. Thick: how the best came about.</p></>;
 }

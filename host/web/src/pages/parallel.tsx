@@ -1,6 +1,6 @@
 // Parallel coordinates: which parameters lead to good values.
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { leaderOf, repeats, runsOf } from "../api";
 import type { Leader, Space } from "../api";
 import type { PageProps } from "../context";
@@ -13,7 +13,7 @@ import { countChosen, Parallel } from "../plot/parallel";
 import { changed, named } from "../named";
 import { Scale } from "../plot/scatter";
 import { href, joined, listed, setQuery, useRoute } from "../route";
-import { Button, Card, Select, Starred, Waiting } from "../ui";
+import { Button, Card, Select, Starred, Unknown, Waiting } from "../ui";
 import { better, column, extent, metricOf, shades, useTable } from "./data";
 import type { Table } from "./data";
 
@@ -33,7 +33,8 @@ function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
   const metric = metricOf(t, query.get("metric"));
   const all = [...t.space.parameters.map((p) => p.name), ...t.space.metrics];
   const first = [...t.space.parameters.map((p) => p.name), metric];
-  const shown = (listed(query.get("axes")) ?? first).filter((n) => all.includes(n));
+  const asked = (listed(query.get("axes")) ?? first).filter((n) => all.includes(n));
+  const shown = asked.length > 0 ? asked : first.filter((n) => all.includes(n));
   const usual = useMemo(() => usualLogs(t), [t]);
   const logs = listed(query.get("log")) ?? usual;
   const marked = query.get("trial");
@@ -52,6 +53,7 @@ function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
     aside={<div class="row">{t.space.metrics.length > 0 ? <Select label="colour" of={t.space.metrics} chosen={metric} on={(m) => setQuery({ metric: m })} /> : null}
       <label class="select">highlight trial <input type="number" min="0" class="short" value={marked ?? ""} placeholder={best === undefined ? "" : String(best)}
         onInput={(e) => setQuery({ trial: e.currentTarget.value })} /></label></div>}>
+    <Unknown what="parameter or metric" of={[...listed(query.get("axes")) ?? [], ...listed(query.get("log")) ?? []]} all={all} />
     <Parallel label={`Parallel coordinates of ${plural(t.points.numbers.length, "trial")}: ${shown.join(", ")}`} numbers={t.points.numbers}
       dimensions={dimensions} shades={shade} ranges={ranges} onBrush={brush} highlight={strong}
       pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
@@ -60,7 +62,7 @@ function Chart({ x, t }: { x: string; t: Table }): JSX.Element {
     {wrong ? <p class="failure" role="alert"><strong>✕</strong> {wrong}</p> : null}
     <Highlighted x={x} best={best} shown={strong} leader={leader} />
     <p class="quiet">Drag along an axis to choose a range, click the axis to drop it. {where ? <>{source.made ? null : <a href={href(["x", x, "trials"], { where })}>
-      The chosen trials as a table</a>} <button type="button" class="small" onClick={() => brush(named())}>choose all</button></> : null}</p>
+      The chosen trials as a table</a>} </> : null}<Button small cannot={where ? undefined : "all are chosen"} on={() => brush(named())}>choose all</Button></p>
     <Axes all={all} shown={shown} logs={logs} linear={(n) => linear(t, n)} set={set} ranges={ranges} brush={brush} dimensions={dimensions} setLogs={(l) => setQuery({ log: joined(l) || none })} />
   </Card>;
 }
@@ -151,14 +153,25 @@ function Axes({ all, shown, logs, linear, set, setLogs, ranges, brush, dimension
     set(next);
   };
   const log = (n: string): void => setLogs(logs.includes(n) ? logs.filter((m) => m !== n) : [...logs, n]);
-  return <div class="axes" role="group" aria-label="axes">
+  // the button that hides an axis, and the one that shows it, take each other's place, and the focus
+  const [box, turned] = [useRef<HTMLDivElement>(null), useRef<string | undefined>(undefined)];
+  const turn = (n: string, axes: string[]): void => {
+    turned.current = n;
+    set(axes);
+  };
+  useEffect(() => {
+    const found = [...box.current?.querySelectorAll<HTMLElement>("[data-turns]") ?? []].find((b) => b.dataset["turns"] === turned.current);
+    turned.current = undefined;
+    found?.focus();
+  }, [joined(shown)]);
+  return <div class="axes" role="group" aria-label="axes" ref={box}>
     {shown.map((n, i) => <span class="axis" key={n}><strong>{n}</strong>
       <Button small label={`move ${n} left`} cannot={i === 0 ? "it is the first axis" : undefined} on={() => move(i, -1)}>←</Button>
       <Button small label={`move ${n} right`} cannot={i === shown.length - 1 ? "it is the last axis" : undefined} on={() => move(i, 1)}>→</Button>
       <Button small label={`log axis of ${n}`} cannot={linear(n)} pressed={logs.includes(n)} on={() => log(n)}>log</Button>
       {dimensions.filter((d) => d.name === n).map((d) => <Chosen key={n} axis={d} of={ranges} set={brush} />)}
-      <button type="button" class="small" aria-label={`hide ${n}`} onClick={() => set(shown.filter((m) => m !== n))}>hide</button></span>)}
-    {all.filter((n) => !shown.includes(n)).map((n) => <button type="button" class="small" key={n} onClick={() => set([...shown, n])}>+ {n}</button>)}
+      <button type="button" class="small" data-turns={n} aria-label={`hide ${n}`} onClick={() => turn(n, shown.filter((m) => m !== n))}>hide</button></span>)}
+    {all.filter((n) => !shown.includes(n)).map((n) => <button type="button" class="small" key={n} data-turns={n} onClick={() => turn(n, [...shown, n])}>+ {n}</button>)}
   </div>;
 }
 

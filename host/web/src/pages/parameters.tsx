@@ -13,7 +13,7 @@ import { Hatched, Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { useUsual } from "../plot/usual";
 import { href, setQuery, useRoute } from "../route";
-import { Card, compared, Counted, Crossed, Failure, Select, Starred, Waiting } from "../ui";
+import { Card, compared, Counted, Crossed, Failure, Select, Starred, Unknown, Waiting } from "../ui";
 import { better, column, failed, extent, metricOf, shades, statesOf, useTable } from "./data";
 import type { Table } from "./data";
 
@@ -87,6 +87,10 @@ function axisOf(t: Table, name: string): { label: string; log?: boolean; choices
   return { label: name, log: p?.log, choices: p?.choices };
 }
 
+// seen is how many dots have a place in a plot.
+export const seen = (dots: Dot[]): number =>
+  dots.filter(({ x, y }) => [x, y].every((v) => typeof v !== "number" || Number.isFinite(v))).length;
+
 function Slice({ x, t, metric, name, best, range }: { x: string; t: Table; metric: string; name: string; best?: Leader; range?: [number, number] }): JSX.Element {
   const runs = runsOf(best);
   const dots = useMemo(() => {
@@ -95,7 +99,7 @@ function Slice({ x, t, metric, name, best, range }: { x: string; t: Table; metri
       .filter((d) => d.x !== undefined && d.y !== undefined);
   }, [t, metric, name, runs.join()]);
   const log = useMemo(() => wide(range ?? column(t, metric)), [t, metric, range?.join()]);
-  return <Card title={name}><Scatter label={`${metric} by ${name}, ${dots.length} trials`} x={axisOf(t, name)} y={{ label: metric, log, range }} dots={dots} height={230}
+  return <Card title={name}><Scatter label={`${metric} by ${name}, ${plural(seen(dots), "trial")}`} x={axisOf(t, name)} y={{ label: metric, log, range }} dots={dots} height={230}
     pick={(n) => { location.hash = href(["x", x, "trials", n]); }} /></Card>;
 }
 
@@ -110,11 +114,13 @@ function Contour({ x, t, metric, names, best }: { x: string; t: Table; metric: s
       lines: [`${metric}: ${value(vs[i])}`] })).filter((d) => d.x !== undefined && d.y !== undefined && Number.isFinite(d.shade));
   }, [t, a, b, metric, runs.join()]);
   if (names.length < 2) return null;
+  const asked = [query.get("a"), query.get("b")].filter((n) => n !== null);
   const [low, high] = extent(column(t, metric));
   const up = better(t, metric) > 0;
   return <Card title="Two parameters" id="contour" aside={<div class="row">
     <Select label="across" of={names.filter((n) => n !== b)} chosen={a} on={(v) => setQuery({ a: v, b })} /><Select label="up" of={names.filter((n) => n !== a)} chosen={b} on={(v) => setQuery({ a, b: v })} /></div>}>
-    <Scatter label={`${metric} by ${a} and ${b}, ${dots.length} trials`} x={axisOf(t, a)} y={axisOf(t, b)} dots={dots} height={420} none={`No trial with both parameters has a finite value of ${metric}`}
+    <Unknown what="parameter" of={asked} all={names} />
+    <Scatter label={`${metric} by ${a} and ${b}, ${plural(seen(dots), "trial")}`} x={axisOf(t, a)} y={axisOf(t, b)} dots={dots} height={420} none={`No trial with both parameters has a finite value of ${metric}`}
       field={(d) => d.shade ?? NaN} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
     <Scale low={up ? low : high} high={up ? high : low} label={`${metric}, by rank, the best blue:`} />
     {dots.length === 0 ? null : <p class="quiet">The colour of an area is the mean of the trials nearby; <Hatched /> there is none. {dots.some((d) => d.strong) && best ? <><Starred x={x} of={new Set([best.number])} best={best} />.{repeats(t.space) > 1 ? single : null}</>

@@ -13,10 +13,10 @@ import { Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
 import { Card, compared as compares, Counted, Crossed, Failure, Select, Starred, State, Waiting } from "../ui";
-import { better, column, directed, extent, failed, shades, statesOf, useTable } from "./data";
+import { better, column, directed, extent, failed, placed, places, shades, statesOf, useTable } from "./data";
 import { useSpace } from "./curves";
-import { single } from "./parameters";
-import type { Table } from "./data";
+import { seen } from "./parameters";
+import type { Place, Table } from "./data";
 
 export function ParetoPage({ x, watched }: PageProps): JSX.Element {
   const source = useSource();
@@ -51,7 +51,7 @@ function Plots({ x, t, front, best }: Marked): JSX.Element {
   return <>
     <div class="row"><Select label="across" of={all} chosen={a} on={(v) => setQuery({ a: v, b })} /><Select label="up" of={all} chosen={b} on={(v) => setQuery({ a, b: v })} /></div>
     <div class={pairs.length > 1 ? "two" : undefined} id="pareto">{pairs.map(([p, q, r]) => <Pair key={p + " " + q} x={x} t={t} a={p} b={q} c={r} front={front} best={best} />)}</div>
-    <p class="quiet">{best ? <><Starred x={x} of={new Set([best.number])} best={best} />.{repeat > 1 ? single : null}</> : front.length > 0 ? <>○ is a {compares(repeat)} on the front: no other is better in everything.{repeat > 1 ? " It is drawn at its means; each other dot is one run." : ""}</> : null}<Crossed of={statesOf(t, a, b)} /></p><Counted repeat={repeat} /></>;
+    <p class="quiet">{best ? <><Starred x={x} of={new Set([best.number])} best={best} />.</> : front.length > 0 ? <>○ is a {compares(repeat)} on the front: no other is better in everything.</> : null}{repeat > 1 ? " Each dot is the mean of the runs of a suggestion." : ""}<Crossed of={statesOf(t, a, b)} /></p><Counted repeat={repeat} /></>;
 }
 
 function Pair({ x, t, a, b, c, front, best: first }: Marked & { a: string; b: string; c?: string }): JSX.Element {
@@ -59,24 +59,25 @@ function Pair({ x, t, a, b, c, front, best: first }: Marked & { a: string; b: st
   const repeat = repeats(t.space);
   const dots = useMemo(() => {
     const best = new Set(front.map((r) => r.number));
-    const [xs, ys, cs] = [compared(t, a, front), compared(t, b, front), c ? compared(t, c, front) : []];
+    const list = places(t, repeat);
+    const [xs, ys, cs] = [compared(t, list, a, front), compared(t, list, b, front), c ? compared(t, list, c, front) : []];
     const shade = c ? shades(cs, better(t, c)) : [];
-    return t.points.numbers.map((trial, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: best.has(trial) || runs.includes(trial), failed: failed(t, i),
-      lines: c ? [`${c}: ${value(cs[i])}`] : [] })).filter((d) => d.x !== undefined && d.y !== undefined && (best.has(d.trial) || !best.has(d.trial - d.trial % repeat)));
-  }, [t, a, b, c, front, runs.join()]);
+    return list.map(({ trial, at, ran }, i): Dot => ({ trial, x: xs[i], y: ys[i], shade: shade[i], strong: best.has(trial) || runs.includes(trial), failed: failed(t, at[0]!),
+      name: ran && `the mean of suggestion ${Math.floor(trial / repeat)}, trials ${ran.join(", ")}`, lines: c ? [`${c}: ${value(cs[i])}`] : [] })).filter((d) => d.x !== undefined && d.y !== undefined);
+  }, [t, a, b, c, front, repeat, runs.join()]);
   const two = t.space.objectives;
   const both = two.length === 2 && a !== b && two.some((o) => o.metric === b) ? two.find((o) => o.metric === a) : undefined;
-  return <Card title={`${b} by ${a}${c ? `, coloured by ${c}` : ""}`}><Scatter label={`${b} by ${a}: ${dots.length} trials, ${front.length} of them on the front`}
+  return <Card title={`${b} by ${a}${c ? `, coloured by ${c}` : ""}`}><Scatter label={`${b} by ${a}: ${plural(seen(dots), compares(repeat))}, ${front.length} of them on the front`}
     x={{ label: directed(t, a), log: wide(column(t, a)) }} y={{ label: directed(t, b), log: wide(column(t, b)) }} dots={dots} height={360} front={!first} steps={front.length > 1 && both ? (both.mode === "max" ? "max" : "min") : undefined} pick={(n) => { location.hash = href(["x", x, "trials", n]); }} />
     {c ? <Colours t={t} metric={c} /> : null}</Card>;
 }
 
-// compared are the values of a metric. Those of the front are the ones that were compared: the last result of a trial may
-// lack an objective.
-function compared(t: Table, metric: string, front: Ranked[]): unknown[] {
+// compared are the values of a metric at places. Those of the front are the ones that were compared: the last result of a
+// trial may lack an objective.
+function compared(t: Table, list: Place[], metric: string, front: Ranked[]): unknown[] {
   const own = new Map(front.map((r) => [r.number, r.metrics[metric]]));
-  return column(t, metric).map((v, i) => {
-    const of = own.get(t.points.numbers[i]!);
+  return placed(list, column(t, metric)).map((v, i) => {
+    const of = own.get(list[i]!.trial);
     return of === undefined ? v : toNumber(of);
   });
 }

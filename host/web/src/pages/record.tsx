@@ -6,7 +6,7 @@ import { useSource } from "../context";
 import { bytes, count, plural, seconds, value } from "../format";
 import { useData } from "../live";
 import { setQuery, useRoute } from "../route";
-import { Button, Card, Code, Facts, Waiting } from "../ui";
+import { Button, Card, Code, Facts, Failure, Waiting } from "../ui";
 import { Bar } from "./parameters";
 import { Text } from "./trial";
 
@@ -21,7 +21,7 @@ export function JournalPage({ x, watched }: PageProps): JSX.Element {
   const source = useSource();
   const { query } = useRoute();
   const after = Number(query.get("after") ?? -pageSize);
-  const { data, error } = useData(`journal ${x} ${after}`, watched.version, () => source.journal(x, after));
+  const { data, error, other } = useData("journal " + x, watched.version, () => source.journal(x, after), { part: String(after) });
   if (!data) return <><h1>Journal</h1><Waiting error={error} /></>;
   const first = data.entries[0]?.number ?? 0;
   const last = data.entries[data.entries.length - 1]?.number ?? 0;
@@ -30,7 +30,7 @@ export function JournalPage({ x, watched }: PageProps): JSX.Element {
     <Card title={`Events ${first} to ${last} of ${count(data.total)}`} id="journal" aside={<div class="row">
       <Button small cannot={first <= (data.oldest ?? 1) ? "these are the first events" : undefined} on={go(Math.max(0, first - pageSize - 1))}>← earlier</Button>
       <Button small cannot={last >= data.total ? "these are the last events" : undefined} on={go(last)}>later →</Button>
-      <Button small cannot={last >= data.total ? "these are the last events" : undefined} on={go(undefined)}>the last</Button></div>}><div class="scroll"><table class="told">
+      <Button small cannot={last >= data.total ? "these are the last events" : undefined} on={go(undefined)}>the last</Button></div>}><Failure of={other ? error : undefined} /><div class="scroll"><table class="told">
       <thead><tr><th>#</th><th>after</th><th>event</th><th>what</th></tr></thead>
       <tbody>{data.entries.map((e) => <tr key={e.number}><td class="number">{e.number}</td><td class="number">{seconds(e.at_s)}</td><td>{e.kind}</td><td>{e.text}</td></tr>)}</tbody></table></div>
       {(data.oldest ?? 1) > 1 ? <p class="quiet">This report has the events from {data.oldest} on.</p> : null}</Card></>;

@@ -75,8 +75,14 @@ function Chart({ x, of, by, best }: { x: string; of: Timeline; by: "place" | "tr
     const b = list.findLast((c) => py >= y(c.row) && py < y(c.row) + each && px >= xs.at(c.from / unit.seconds) - 1 && px <= xs.at(c.to / unit.seconds) + 1);
     return b && { x: px, y: py, lines: b.text, trial: b.trial };
   };
+  const stops = (): Spot[] => {
+    if (!at) return [];
+    const { x: xs, y } = at;
+    const place = (b: Box): Spot => ({ x: xs.at((b.from + b.to) / 2 / unit.seconds), y: y(b.row) + each / 2, lines: b.text, trial: b.trial });
+    return list.map((b, id) => ({ ...place(b), id }));
+  };
   return <Canvas label={`${plural(list.length, "segment")} of ${plural(of.trials.length, "trial")} on ${plural(rows.length, "row")}`} height={height} draw={draw}
-    find={find} pick={(spot) => { location.hash = href(["x", x, "trials", spot.trial ?? 0]); }} />;
+    find={find} stops={stops} pick={(spot) => { location.hash = href(["x", x, "trials", spot.trial ?? 0]); }} />;
 }
 
 const running = ["#3b93c9", "#0072b2"] as const;

@@ -26,17 +26,16 @@ export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.E
   useEffect(() => see(t && `${t.state} ${t.attempts}`), [t]);
   const given = useGiven(x, t);
   const space = useSpace(x).data;
-  if (!t) return <Waiting error={error} />;
+  const trials = Object.values(watched.status?.counts ?? {}).reduce((a, b) => a + b, 0);
+  if (!t) return <><div class="row"><h1>Trial {id}</h1><Neighbours x={x} n={Number(id)} trials={trials} /></div><Waiting error={error} /></>;
   const best = watched.status?.best;
   const lost = watched.lost !== undefined;
   const running = watched.status?.state === "running" && source.made === undefined;
-  const trials = Object.values(watched.status?.counts ?? {}).reduce((a, b) => a + b, 0);
   return <>
     <div class="row"><h1>Trial {t.number} <span class="quiet">({t.trial})</span></h1>{asked.word ? <span class="state state-pending" id="asked" role="status"><span aria-hidden="true">…</span> {asked.word}</span> : <State state={fate(t)} over={!running} />}
       {runsOf(best).includes(t.number) ? <strong id="is-best"><span class="star" aria-hidden="true">★</span> {best?.mean_of ? "of the best suggestion" : "the best"}</strong>
         : best?.mean_of ? <span class="quiet">the best is <MeanOf x={x} of={best as Ranked} /></span> : best ? <span class="quiet">the best is <a href={href(["x", x, "trials", best.number])}>trial {best.number}</a></span> : null}
-      <nav class="row" aria-label="neighbours">{t.number > 0 ? <a href={href(["x", x, "trials", t.number - 1])}>← {t.number - 1}</a> : null}
-        {t.number + 1 < trials ? <a href={href(["x", x, "trials", t.number + 1])}>{t.number + 1} →</a> : null}<a href={href(["x", x, "trials"])}>all trials</a></nav></div>
+      <Neighbours x={x} n={t.number} trials={trials} /></div>
     {watched.status && !source.made && !watched.status.dir.includes("://") ? <TrialSteering x={x} trial={t} status={watched.status} lost={lost} /> : null}
     <Why t={t} />
     <div class="two">
@@ -46,6 +45,12 @@ export function TrialPage({ x, watched, id }: PageProps & { id: string }): JSX.E
     <Results x={x} t={t} version={watched.version} running={running && !lost} />
     <Printed x={x} t={t} key={t.number} running={running && !lost} />
   </>;
+}
+
+// Neighbours are there before the trial is: who goes from one to the next has the focus on the same link.
+function Neighbours({ x, n, trials }: { x: string; n: number; trials: number }): JSX.Element {
+  return <nav class="row" aria-label="neighbours">{n > 0 && n <= trials ? <a href={href(["x", x, "trials", n - 1])}>← {n - 1}</a> : null}
+    {n + 1 < trials ? <a href={href(["x", x, "trials", n + 1])}>{n + 1} →</a> : null}<a href={href(["x", x, "trials"])}>all trials</a></nav>;
 }
 
 function Why({ t }: { t: Detail }): JSX.Element | null {
@@ -120,10 +125,15 @@ const unfolded = 3;
 // Checkpoints are the first one and the last one, and between them, on request, all others.
 function Checkpoints({ of }: { of: Detail["checkpoints"] }): JSX.Element {
   const [all, show] = useState(false);
+  const list = useRef<HTMLUListElement>(null);
+  const unfold = (): void => {
+    list.current?.focus({ preventScroll: true }); // the button goes
+    show(true);
+  };
   const folded = !all && of.length > unfolded;
   const one = (c: Detail["checkpoints"][number]): JSX.Element => <li key={`${c.trial} ${c.id}`}>at {c.iteration}: {c.dir} <Copy text={c.dir} /></li>;
-  return <ul class="plain" id="checkpoints">{folded
-    ? <>{one(of[0]!)}<li><button type="button" class="small" onClick={() => show(true)}>show all {of.length}</button></li>{one(of[of.length - 1]!)}</>
+  return <ul class="plain" id="checkpoints" ref={list} tabIndex={-1}>{folded
+    ? <>{one(of[0]!)}<li><button type="button" class="small" onClick={unfold}>show all {of.length}</button></li>{one(of[of.length - 1]!)}</>
     : of.map(one)}</ul>;
 }
 

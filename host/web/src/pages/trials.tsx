@@ -11,7 +11,7 @@ import { useData } from "../live";
 import { fate } from "../outcome";
 import { href, joined, listed, setQuery, useRoute } from "../route";
 import type { Source } from "../source";
-import { Button, Failure, Star, Starred, State, Waiting } from "../ui";
+import { Button, Failure, Star, Starred, State, Unknown, Waiting } from "../ui";
 import { useSpace } from "./curves";
 
 const rowHeight = 30;
@@ -208,6 +208,7 @@ export function Trials({ x, watched }: PageProps): JSX.Element {
   const front = useBest(x, watched);
   if (!space.data) return <Waiting error={space.error} />;
   const repeat = repeats(space.data);
+  const all = columns({ x, over, space: space.data, best: front });
   const best = watched.status?.front ? new Set([...front].flatMap((n) => range(n, n + repeat - 1))) : front;
   return <>
     <div class="row"><h1>Trials</h1>
@@ -217,8 +218,9 @@ export function Trials({ x, watched }: PageProps): JSX.Element {
           onClick={() => setQuery({ state: name }, true)}>{over && name === "RUNNING" && counts[name] ? "was running" : word} {counts[name] ?? 0}</button>)}</div>
       {source.made ? null : <Where where={where} />}</div>
     {watched.status?.not_finite ? <p class="state-paused" id="not-finite">⚠ {watched.status.not_finite}</p> : null}
-    <ChooseColumns all={columns({ x, over, space: space.data, best })} chosen={chosen} />
-    <Table key={`${state} ${where} ${sort} ${query.get("columns") ?? ""}`} x={x} over={over} space={space.data} version={watched.version} best={best} leader={(watched.status?.best ?? undefined) as Ranked | undefined}
+    <Unknown what="column" of={chosen} all={all.map((c) => c.id)} />
+    <ChooseColumns all={all} chosen={chosen} />
+    <Table x={x} over={over} space={space.data} version={watched.version} best={best} leader={(watched.status?.best ?? undefined) as Ranked | undefined}
       state={state} where={where} sort={sort} chosen={chosen} />
   </>;
 }
@@ -332,18 +334,20 @@ function Table(p: TableProps): JSX.Element {
   const [top, setTop] = useState(0);
   const [{ height, width }, setSize] = useState({ height: 600, width: 1200 });
   const box = useRef<HTMLDivElement>(null);
-  const rows = useRef<Rows | null>(null);
-  rows.current ??= new Rows(source, p, () => again((n) => n + 1));
-  const { blocks, found, total: all, error } = rows.current;
-  const first = Math.max(0, Math.floor(top / rowHeight) - beyond);
-  const last = Math.min(found, Math.ceil((top + height) / rowHeight) + beyond);
+  const rows = useMemo(() => new Rows(source, p, () => again((n) => n + 1)), [p.state, p.where, p.sort, p.chosen?.join("\n")]);
+  const { blocks, found, total: all, error } = rows;
+  const printing = usePrinting();
+  const read = range(0, Math.ceil(found / block) - 1).findIndex((b) => !blocks.has(b));
+  const first = printing ? 0 : Math.max(0, Math.floor(top / rowHeight) - beyond);
+  const last = printing ? (read < 0 ? found : read * block) : Math.min(found, Math.ceil((top + height) / rowHeight) + beyond);
   const [from, to] = [Math.floor(first / block), Math.max(0, Math.floor((last - 1) / block))];
   // the next blocks in both directions are there when somebody scrolls on
   const around = [...range(from, to), to + 1, from - 1, to + 2, to + 3].filter((b) => b >= 0 && (found === 0 ? b === 0 : b * block < found));
-  useEffect(() => rows.current?.want(around, false), [from, to, found]);
+  useEffect(() => rows.want(around, false), [rows, from, to, found]);
   useEffect(() => {
-    if (p.version > 1) rows.current?.want(range(from, to), true);
+    if (p.version > 1) rows.want(range(from, to), true);
   }, [p.version]);
+  useEffect(() => { if (box.current) box.current.scrollTop = 0; }, [rows]);
   useEffect(() => {
     const sizes = new ResizeObserver(() => { if (box.current) setSize({ height: box.current.clientHeight, width: box.current.clientWidth }); });
     if (box.current) sizes.observe(box.current);
@@ -355,12 +359,12 @@ function Table(p: TableProps): JSX.Element {
   const total = widths.reduce((a, b) => a + b, 0);
   const template = { gridTemplateColumns: list.map((c, i) => (c.kind === "why" ? `minmax(${widths[i]}px, 1fr)` : widths[i] + "px")).join(" ") };
   const wide = { minWidth: `max(100%, ${total}px)` };
+  const zoom = printing ? Math.min(1, paper / total) : undefined;
   const room = (widths[list.findIndex((c) => c.kind === "why")] ?? 0) + Math.max(0, width - total) - 16;
-  if (error && blocks.size === 0) return <Failure of={error} />;
   return <>
-    <div class="row quiet"><span role="status" id="found">{blocks.size === 0 ? "reading…" : found === all ? plural(all, "trial") : `${count(found)} of ${plural(all, "trial")}`}</span>
-      <Starred x={p.x} of={p.best} best={p.leader} repeat={repeats(p.space)} /></div>
-    <div class={width < 640 ? "grid signs" : "grid"} role="table" aria-label="trials" aria-rowcount={found + 1} tabIndex={0} ref={box}
+    {error && blocks.size === 0 ? <Failure of={error} /> : <div class="row quiet"><span role="status" id="found">{blocks.size === 0 ? "reading…" : found === all ? plural(all, "trial") : `${count(found)} of ${plural(all, "trial")}`}</span>
+      <Starred x={p.x} of={p.best} best={p.leader} repeat={repeats(p.space)} /></div>}
+    <div class={width < 640 ? "grid signs" : "grid"} role="table" aria-label="trials" aria-rowcount={found + 1} tabIndex={0} ref={box} style={{ zoom }}
       onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
       <div class="tr th" role="row" aria-rowindex={1} style={{ ...template, ...wide }}>{list.map((c) => <Head key={c.id} of={c} sort={p.sort} />)}</div>
       <div class="space" role="rowgroup" style={{ height: `${found * rowHeight}px`, ...wide }}>
@@ -368,7 +372,26 @@ function Table(p: TableProps): JSX.Element {
           {range(first, last - 1).map((i) => <Row key={i} i={i} t={blocks.get(Math.floor(i / block))?.[i % block]} list={list} template={template}
             best={p.best} sizes={sizes} room={room} />)}
         </div></div></div>
+    {last < found ? <p class="printed">The first {count(last)} of {count(found)} trials are printed. <code>tunehost trials</code> has all.</p> : null}
   </>;
+}
+
+// paper is how wide a page of paper is, without its margins.
+const paper = 700;
+
+// usePrinting says that the page is being printed, which shows all rows that were read.
+function usePrinting(): boolean {
+  const [printing, set] = useState(false);
+  useEffect(() => {
+    const heard = (e: Event): void => set(e.type === "beforeprint");
+    addEventListener("beforeprint", heard);
+    addEventListener("afterprint", heard);
+    return () => {
+      removeEventListener("beforeprint", heard);
+      removeEventListener("afterprint", heard);
+    };
+  }, []);
+  return printing;
 }
 
 // useSizes are the sizes of columns for all blocks so far: columns grow, and do not shrink while somebody scrolls.

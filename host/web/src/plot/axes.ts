@@ -1,6 +1,7 @@
 // Scales and axes.
 import { scaleLinear, scaleLog, scalePoint } from "d3-scale";
-import { choiceTexts, number, value } from "../format";
+import type { Numeric } from "../api";
+import { apart, choiceTexts, number, value } from "../format";
 import type { Surface } from "./canvas";
 import { distinctly, fitted, write } from "./canvas";
 
@@ -66,16 +67,19 @@ function numeric(w: Wanted, all: number[], range: [number, number]): Axis {
   // several ticks between two neighbours of the tiniest numbers are one and the same
   const ticks = [...new Set(some(scale.ticks(count), count, log).map((v) => v * one || 0))].filter((v) => Number.isFinite(v) && !(log && v === 0));
   const whole = all.length > 0 && all.every(Number.isInteger) ? ticks.filter(Number.isInteger) : [];
+  const told = whole.length > 0 ? whole : ticks;
+  const texts = apart(told, tick, 4);
   return { label: w.label + (log ? " (log)" : ""), kind: "number", at: (v) => (typeof v === "number" ? at(v) : NaN),
     invert: (px) => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, scale.invert(px) * one)),
-    ticks: (whole.length > 0 ? whole : ticks).map((v) => ({ at: at(v), text: tick(v) })) };
+    ticks: told.map((v, i) => ({ at: at(v), text: texts[i]! })) };
 }
 
 // beyondAxis is how many lengths of an axis a place may be beyond its ends: what is farther is there.
 const beyondAxis = 1000;
 
 // tick writes a number of an axis as `tunehost plot` does: 28000, and not 2.8e+04, which takes more room.
-const tick = (v: number): string => (Number.isInteger(v) && Math.abs(v) < 1e7 ? String(v) : number(v, 4));
+const tick = (v: Numeric | null | undefined, digits: number): string =>
+  (typeof v === "number" && Number.isInteger(v) && Math.abs(v) < 1e7 ? String(v) : number(v, digits));
 
 // wide says that values of a metric are easier to tell apart on a logarithmic axis, as in `tunehost plot`.
 export function wide(values: Iterable<unknown>): boolean {

@@ -116,6 +116,8 @@ export interface Spot {
   y: number;
   lines: string[];
   trial?: number;
+  // id tells places apart to which keys lead, where a trial has several or none.
+  id?: number;
 }
 
 export interface CanvasProps {
@@ -126,8 +128,10 @@ export interface CanvasProps {
   // find returns what is near a place; pick is called with it on a click.
   find?: (x: number, y: number) => Spot | undefined;
   pick?: (spot: Spot) => void;
-  // stops are the places to which arrow keys lead, one for each trial; Enter picks the one that is reached.
+  // stops are the places to which arrow keys lead, such as one for each trial; Enter picks the one that is reached, of
+  // which onReach is told.
   stops?: () => Spot[];
+  onReach?: (spot?: Spot) => void;
   // drag is called while the pointer moves with its button pressed.
   drag?: (e: { kind: "start" | "move" | "end"; x: number; y: number }) => void;
 }
@@ -190,24 +194,25 @@ export function Canvas(p: CanvasProps): JSX.Element {
     const found = p.find?.(x, y);
     if (found && Math.hypot(x - from.current[0], y - from.current[1]) < 4) p.pick?.(found);
   };
-  // reached is the trial to which the arrow keys have led, and stop its place: another key may come before the page
+  // reached is the id of the place to which the arrow keys have led, which is stop: another key may come before the page
   // is drawn again.
   const [reached, reach] = useState<number>();
   const stop = useRef<Spot | null>(null);
   const go = (to: Spot | null | undefined): void => {
     stop.current = to ?? null;
     setSpot(to);
-    reach(to?.trial);
+    reach(idOf(to));
+    p.onReach?.(to ?? undefined);
   };
-  // follow moves the mark of the reached trial to where that trial is drawn now.
+  // follow moves the mark of the reached place to where that is drawn now.
   const follow = (): void => {
     if (!stop.current) return;
-    const now = p.stops?.().find((s) => s.trial === stop.current?.trial);
+    const now = p.stops?.().find((s) => idOf(s) === idOf(stop.current));
     if (JSON.stringify(now) !== JSON.stringify(stop.current)) go(now);
   };
   const key = (e: KeyboardEvent): void => {
     if (!p.stops || e.altKey || e.ctrlKey || e.metaKey) return;
-    const next = pressed(e.key, p.stops(), stop.current?.trial);
+    const next = e.key === "Enter" && !p.pick ? undefined : pressed(e.key, p.stops(), idOf(stop.current));
     if (next === undefined) return;
     e.preventDefault();
     if (next !== "pick") go(next);
@@ -218,16 +223,19 @@ export function Canvas(p: CanvasProps): JSX.Element {
     {fault ? <p class="failure" role="alert"><strong>✕</strong> This plot cannot be drawn, which is a fault of this page: {fault}.</p> : null}
     <canvas ref={ref} role="img" aria-label={p.label} style={{ height: `${p.height}px` }} onPointerDown={down}
       onPointerMove={move} onPointerUp={up} onPointerLeave={leave} onClick={click} tabIndex={p.stops ? 0 : undefined}
-      aria-description={p.stops ? "arrow keys go from trial to trial, Enter opens one" : undefined} onKeyDown={key} onBlur={leave} />
+      aria-description={!p.stops ? undefined : p.pick ? "arrow keys go from trial to trial, Enter opens one" : "arrow keys go from value to value"} onKeyDown={key} onBlur={leave} />
     {spot && reached !== undefined ? <div class="spot" style={{ left: `${spot.x}px`, top: `${spot.y}px` }} /> : null}
     {p.stops ? <div role="status" class={spot && reached !== undefined ? undefined : "hidden"}>{spot && reached !== undefined ? <Tip spot={spot} width={width} /> : null}</div> : null}
     {spot && reached === undefined ? <Tip spot={spot} width={width} /> : null}
   </div>;
 }
 
-// pressed is where a key leads from a trial: to another one, to its page, or, as null, away; undefined: it does nothing.
+const idOf = (s?: Spot | null): number | undefined => s?.id ?? s?.trial;
+
+// pressed is where a key leads from a place: to another one, to the page of its trial, or, as null, away; undefined: it
+// does nothing.
 function pressed(key: string, stops: Spot[], from: number | undefined): Spot | "pick" | null | undefined {
-  const at = stops.findIndex((s) => s.trial === from);
+  const at = from === undefined ? -1 : stops.findIndex((s) => idOf(s) === from);
   const last = stops.length - 1;
   switch (key) {
     case "ArrowRight": case "ArrowDown": return stops[Math.min(at + 1, last)];

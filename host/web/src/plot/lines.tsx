@@ -16,7 +16,7 @@ export interface Line {
   // strong lines are drawn last and bold, with a colour of their own; the others are thin.
   strong?: boolean;
   step?: boolean;
-  // end marks where the line ends: stopped ✕, failed ✕ in red, done ●, open ○: the trial has not ended.
+  // end marks where the line ends: stopped ✕, failed a bold ✕ in red, done ●, open ○: the trial has not ended.
   end?: "stopped" | "failed" | "done" | "open";
   // best lines end with a star; tone is the colour of one of several experiments, the same in each plot.
   best?: boolean;
@@ -71,7 +71,7 @@ export function Lines(p: LinesProps): JSX.Element {
   const find = (x: number, y: number): Spot | undefined => drawn.current ? nearest(drawn.current, x, y) : undefined;
   const { pick } = p;
   if (p.lines.length > 0 && !drawable(flat(p.lines.map((l) => l.ys)))) return <NothingDrawn of={p.yLabel} />;
-  return <Canvas label={p.label} height={p.height ?? 280} draw={draw} find={find} stops={pick ? () => (drawn.current ? ends(drawn.current) : []) : undefined}
+  return <Canvas label={p.label} height={p.height ?? 280} draw={draw} find={find} stops={() => (drawn.current ? (pick ? ends : steps)(drawn.current) : [])}
     pick={pick ? (spot) => { if (spot.trial !== undefined) pick(spot.trial); } : undefined} />;
 }
 
@@ -145,10 +145,12 @@ function mark(s: Surface, l: Layout, line: Line, colour: string): void {
   ctx.setLineDash([]);
   ctx.beginPath();
   if (line.end === "stopped" || line.end === "failed") {
-    ctx.moveTo(x - r, y - r);
-    ctx.lineTo(x + r, y + r);
-    ctx.moveTo(x + r, y - r);
-    ctx.lineTo(x - r, y + r);
+    const [c, thick] = line.end === "failed" ? [r + 1, 2.5] : [r, ctx.lineWidth];
+    ctx.lineWidth = thick;
+    ctx.moveTo(x - c, y - c);
+    ctx.lineTo(x + c, y + c);
+    ctx.moveTo(x + c, y - c);
+    ctx.lineTo(x - c, y + c);
     ctx.stroke();
   } else if (line.end === "open") {
     ctx.arc(x, y, r, 0, 7);
@@ -191,6 +193,10 @@ function ends({ p, l }: Drawn): Spot[] {
   const spots = p.lines.filter((line) => line.trial !== undefined).map((line) => spotOf(p, l, line, line.xs.length - 1));
   return spots.filter((s) => Number.isFinite(s.x) && Number.isFinite(s.y)).sort((a, b) => (a.trial ?? 0) - (b.trial ?? 0));
 }
+
+// steps are the points at which lines change, one line after the other.
+const steps = ({ p, l }: Drawn): Spot[] => p.lines.flatMap((line) => line.ys.flatMap((y, i) => (y !== line.ys[i - 1] || i === line.ys.length - 1
+  ? [spotOf(p, l, line, i)] : []))).filter((s) => Number.isFinite(s.x) && Number.isFinite(s.y)).map((s, id) => ({ ...s, id }));
 
 const spotOf = (p: LinesProps, l: Layout, line: Line, i: number): Spot => ({ x: l.x.at(line.xs[i]), y: inside(l, l.y.at(line.ys[i])),
   trial: line.trial, lines: [line.name, `${p.xLabel}: ${number(line.xs[i])}`, `${p.yLabel}: ${number(line.ys[i])}`] });

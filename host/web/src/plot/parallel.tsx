@@ -90,8 +90,13 @@ export function Parallel(p: ParallelProps): JSX.Element {
   const last = useRef<{ l: Layout; w: number } | null>(null);
   const [drag, setDrag] = useState<{ at: number; from: number; to: number }>();
   const [hover, setHover] = useState(-1);
+  // least is how wide the plot is at least, if that is more than there is room for: it scrolls then
+  const [least, setLeast] = useState<number>();
+  const box = useRef<HTMLDivElement>(null);
   const draw = (s: Surface): void => {
     let l = layout(p, s);
+    const needed = leastWidth(s, l.axes);
+    setLeast(needed > (box.current?.clientWidth ?? Infinity) ? needed : undefined);
     const now = drag ? ranged(p, l, drag.at, sorted(drag.from, drag.to)) : p.ranges;
     if (drag) l = layout({ ...p, ranges: now }, s);
     const brushes = placed(now, p, l);
@@ -115,11 +120,23 @@ export function Parallel(p: ParallelProps): JSX.Element {
   const find = (x: number, y: number): Spot | undefined => {
     const k = last.current ? nearestLine(last.current.l, x, y) : -1;
     setHover(k);
-    return k < 0 ? undefined : { x, y, trial: p.numbers[k], lines: [`trial ${p.numbers[k]}`,
-      ...p.dimensions.map((d, i) => `${d.name}: ${told(last.current!.l.axes[i]!, d.values[k])}`)] };
+    return k < 0 ? undefined : spot(last.current!.l, k, x, y);
   };
-  return <Canvas label={p.label} height={height} draw={draw} drag={moved} find={find}
-    pick={(spot) => { if (spot.trial !== undefined) p.pick?.(spot.trial); }} />;
+  const spot = (l: Layout, k: number, x: number, y: number): Spot => ({ x, y, trial: p.numbers[k], lines: [`trial ${p.numbers[k]}`,
+    ...p.dimensions.map((d, i) => `${d.name}: ${told(l.axes[i]!, d.values[k])}`)] });
+  const stops = ({ l }: { l: Layout }): Spot[] => p.numbers.map((_, k) => k).filter((k) => l.chosen[k])
+    .sort((a, b) => p.numbers[a]! - p.numbers[b]!).map((k) => spot(l, k, l.xs[0] ?? 0, l.ys[0]?.[k] ?? 0));
+  return <div ref={box} class={least ? "sideways" : undefined} tabIndex={least ? 0 : undefined} role={least ? "group" : undefined} aria-label={least ? "plot, which scrolls sideways" : undefined}>
+    <div style={least ? { width: `${least}px` } : undefined}>
+      <Canvas label={p.label} height={height} draw={draw} drag={moved} find={find} stops={() => (last.current ? stops(last.current) : [])}
+        onReach={(s) => setHover(s ? p.numbers.indexOf(s.trial ?? -1) : -1)} pick={(spot) => { if (spot.trial !== undefined) p.pick?.(spot.trial); }} /></div></div>;
+}
+
+// leastWidth is that of a plot in which no number reaches the next axis.
+function leastWidth({ ctx }: Surface, axes: Axis[]): number {
+  const numbers = axes.slice(0, -1).flatMap((a) => (a.kind === "number" ? a.ticks : []));
+  const each = Math.max(0, ...numbers.map((t) => ctx.measureText(t.text).width + 14));
+  return Math.ceil(side + (axes.length - 1) * each + besideLast(ctx, axes[axes.length - 1]));
 }
 
 const sorted = (a: number, b: number): [number, number] => [Math.min(a, b), Math.max(a, b)];

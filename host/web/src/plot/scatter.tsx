@@ -11,6 +11,8 @@ import type { Spot, Surface } from "./canvas";
 
 export interface Dot {
   trial: number;
+  // name is said in place of the trial.
+  name?: string;
   x: unknown;
   y: unknown;
   // shade is 0 to 1; strong dots are marked, above the others.
@@ -168,7 +170,7 @@ function nearest({ p, l }: Drawn, px: number, py: number): Spot | undefined {
 function spotOf(p: ScatterProps, l: Layout, i: number): Spot | undefined {
   const d = p.dots[i];
   return d && { x: l.at[2 * i]!, y: l.at[2 * i + 1]!, trial: d.trial,
-    lines: [`trial ${d.trial}`, `${p.x.label}: ${told(l.x, d.x)}`, `${p.y.label}: ${told(l.y, d.y)}`, ...(d.failed ? ["failed"] : []), ...(d.lines ?? [])] };
+    lines: [d.name ?? `trial ${d.trial}`, `${p.x.label}: ${told(l.x, d.x)}`, `${p.y.label}: ${told(l.y, d.y)}`, ...(d.failed ? ["failed"] : []), ...(d.lines ?? [])] };
 }
 
 // stops are the dots, by their trials.

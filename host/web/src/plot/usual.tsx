@@ -16,8 +16,8 @@ export interface Usual {
 // out where the others take less than this share of an axis with all.
 const [fence, crowded, fewest] = [5, 0.2, 5];
 
-// usual finds the values that are far from all others.
-export function usual(values: Iterable<unknown>): Usual {
+// usual finds the values that are far from all others. Those of kept are shown in any case.
+export function usual(values: Iterable<unknown>, kept: number[] = []): Usual {
   const list = Float64Array.from([...values].filter((v): v is number => typeof v === "number" && Number.isFinite(v))).sort();
   const n = list.length;
   const [first, last] = [list[0] ?? NaN, list[n - 1] ?? NaN];
@@ -27,8 +27,9 @@ export function usual(values: Iterable<unknown>): Usual {
   const at = (v: number): number => (log ? Math.log(v) : v / half);
   const [lower, middle, upper] = [0.25, 0.5, 0.75].map((q) => at(list[Math.floor(q * (n - 1))]!)) as [number, number, number];
   const reach = fence * (upper - lower || (log ? Math.LN2 : Math.abs(middle)));
-  const from = list.findIndex((v) => at(v) >= lower - reach);
-  const to = list.findLastIndex((v) => at(v) <= upper + reach);
+  const near = kept.filter(Number.isFinite).map(at);
+  const from = list.findIndex((v) => at(v) >= Math.min(lower - reach, ...near));
+  const to = list.findLastIndex((v) => at(v) <= Math.max(upper + reach, ...near));
   const [low, high] = [list[from]!, list[to]!];
   if (reach === 0 || at(high) - at(low) >= crowded * (at(last) - at(first))) return { far: [], total: n };
   return { range: [low, high], far: [...list.subarray(0, from), ...list.subarray(to + 1)], total: n };
@@ -43,9 +44,9 @@ export function Far({ of: { far, total } }: { of: Usual }): JSX.Element | null {
 }
 
 // useUsual leaves values that are far from all others out of a plot, and lets the user see all.
-export function useUsual(values: number[]): { range?: [number, number]; choice: JSX.Element | null; note: JSX.Element | null } {
+export function useUsual(values: number[], kept: number[] = []): { range?: [number, number]; choice: JSX.Element | null; note: JSX.Element | null } {
   const [part, choose] = useState<"" | "all">("");
-  const found = useMemo(() => usual(values), [values.length, values.join()]);
+  const found = useMemo(() => usual(values, kept), [values.join(), kept.join()]);
   if (!found.range) return { choice: null, note: null };
   return { range: part === "" ? found.range : undefined, note: part === "" ? <Far of={found} /> : null,
     choice: <Choice label="values" of={[["", "usual values"], ["all", "all values"]]} chosen={part} on={choose} /> };
