@@ -213,7 +213,8 @@ func TestNamesThatAreNot(t *testing.T) {
 	p.shows("main", "Select two or more experiments")
 	for view, text := range map[string]string{"trials?columns=nope": `there is no column "nope"`,
 		"parallel?axes=nope": `there is no parameter or metric "nope"`,
-		"parameters?a=nope":  `there is no parameter "nope"`} {
+		"parameters?a=nope":  `there is no parameter "nope"`,
+		"pareto?a=nope":      `there is no metric "nope"`} {
 		p.view("#/x/quickstart/" + view)
 		p.shows("main .failure", text)
 	}
