@@ -27,7 +27,8 @@ func (a *app) reportPage(dirs []string, file string) error {
 	if err != nil {
 		return err
 	}
-	s := serve.New(serve.Options{Registry: plugins, Folders: dirs, Check: examine.Settings{Plugins: plugins}, Version: host.Version(),
+	s := serve.New(serve.Options{Registry: plugins, Folders: dirs,
+		Check: examine.Settings{Plugins: plugins}, Version: host.Version(),
 		Shown: func(dir string) string { return untrusted.Word(relative(dir)) }})
 	defer s.Close()
 	r, err := s.Report(time.Now())

@@ -196,8 +196,8 @@ func carryOut(h steer.Handler, r steer.Request) error {
 // changes the directory.
 func (a *app) withHandler(e *view.Recorded, say func(steer.Handler) error) error {
 	if e.State() != view.Running {
-		return say(&steer.Resting{View: e.Experiment, Shown: untrusted.Word(relative(e.Place())), Check: examine.Settings{Plugins: plugins},
-			Now: a.now})
+		return say(&steer.Resting{View: e.Experiment, Shown: untrusted.Word(relative(e.Place())),
+			Check: examine.Settings{Plugins: plugins}, Now: a.now})
 	}
 	c, err := unixsock.Dial(e.Dir)
 	if err != nil {

@@ -115,7 +115,8 @@ func TestEncryptedKey(t *testing.T) {
 	for _, key := range []string{old, pemFile(t, "ENCRYPTED PRIVATE KEY", []byte("?"))} {
 		_, err := open(t, Site{Listen: "127.0.0.1:0", Cert: cert, Key: key})
 		want := "--tls-key " + key + ": the key is encrypted"
-		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "openssl pkey -in "+key) {
+		if err == nil || !strings.HasPrefix(err.Error(), want) ||
+			!strings.Contains(err.Error(), "openssl pkey -in "+key) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

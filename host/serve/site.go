@@ -124,7 +124,8 @@ func (s Site) check() error {
 	case err != nil:
 		return usererror.Errorf("%s %.100q: expected ADDRESS:PORT, such as %s", flag, at, DefaultAddress)
 	case !isPort(port):
-		return usererror.Errorf("%s %.100q: expected a port from 0 (any) to 65535, such as %s", flag, at, DefaultAddress)
+		return usererror.Errorf("%s %.100q: expected a port from 0 (any) to 65535, such as %s", flag, at,
+			DefaultAddress)
 	case (s.Cert == "") != (s.Key == ""):
 		return usererror.Errorf("--tls-cert and --tls-key go together")
 	case !guard.Loopback(at) && s.Cert == "" && !s.Insecure:
@@ -244,7 +245,8 @@ func (s Site) places(l net.Listener) []string {
 	return append(names, listening(l)...)
 }
 
-// promised are the hosts at which clients expect the certificate: those that the user names, or that of the printed URL.
+// promised are the hosts at which clients expect the certificate: those that the user names, or that of the printed
+// URL.
 func (s Site) promised(l net.Listener) []string {
 	if len(s.Hosts) > 0 {
 		return s.Hosts
