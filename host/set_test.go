@@ -116,10 +116,15 @@ func TestSetTrialsBesidesAdded(t *testing.T) {
 	if a, err := set(r.Steer, "trials=7"); err != nil || len(a.Warnings) != 0 {
 		t.Errorf("without added trials: %+v, %v", a, err)
 	}
+	a, err := set(r.Steer, "failures.lost=3", "stop.time=0")
+	if err != nil || len(a.Warnings) != 2 || !strings.Contains(a.Warnings[0], "failures.lost has no effect") ||
+		!strings.Contains(a.Warnings[1], "stop.time has no effect") {
+		t.Errorf("keys without effect: %+v, %v", a, err)
+	}
 	if _, err := r.Steer.Do(steer.Add{Params: []byte(`{"x":0.5}`)}); err != nil {
 		t.Fatal(err)
 	}
-	a, err := set(r.Steer, "trials=4")
+	a, err = set(r.Steer, "trials=4")
 	if err != nil || !slices.Equal(a.Warnings,
 		[]string{"trials: added trials (1) come on top: there will be 5 in total"}) {
 		t.Errorf("%+v, %v", a, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/tunehost/tunehost/host/serve"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/host/validate/examine"
 )
 
 // reportPage writes experiments as one page.
@@ -26,7 +27,8 @@ func (a *app) reportPage(dirs []string, file string) error {
 	if err != nil {
 		return err
 	}
-	s := serve.New(serve.Options{Registry: plugins, Folders: dirs, Check: checkPlugins, Version: host.Version(),
+	s := serve.New(serve.Options{Registry: plugins, Folders: dirs,
+		Check: examine.Settings{Plugins: plugins}, Version: host.Version(),
 		Shown: func(dir string) string { return untrusted.Word(relative(dir)) }})
 	defer s.Close()
 	r, err := s.Report(time.Now())

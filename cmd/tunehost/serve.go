@@ -20,6 +20,7 @@ import (
 	"github.com/tunehost/tunehost/host/serve"
 	"github.com/tunehost/tunehost/host/storage/mirror"
 	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/host/validate/examine"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -148,7 +149,7 @@ func listable(dir string) error {
 func (a *app) server(open *serve.Open, single bool, folders ...string) *serve.Server {
 	open.Guard.Warn = func(err error) { fmt.Fprintf(a.err, "warning: %s\n", clean(err.Error())) }
 	return serve.New(serve.Options{Single: single, Registry: plugins, Folders: folders,
-		Guard: open.Guard, Keys: open.Keys, Check: checkPlugins, Version: host.Version(),
+		Guard: open.Guard, Keys: open.Keys, Check: examine.Settings{Plugins: plugins}, Version: host.Version(),
 		Shown: func(dir string) string { return untrusted.Word(relative(dir)) }})
 }
 
@@ -157,6 +158,7 @@ func (a *app) sayOpen(open *serve.Open) {
 	if open.Note != "" {
 		fmt.Fprintf(a.err, "%s\n", open.Note)
 	}
+	a.warn(open.Warnings)
 	fmt.Fprintf(a.err, "%s\n", open.URL)
 	for _, other := range open.Others {
 		fmt.Fprintf(a.err, "also: %s\n", other)

@@ -171,6 +171,25 @@ func TestServeTLS(t *testing.T) {
 	}
 }
 
+// A certificate that clients refuse, or soon will, is a warning before the URL.
+func TestServeCertificateEnds(t *testing.T) {
+	dir, command := unprivileged(t)
+	cert, key, _ := certified(t, dir) // it is valid for an hour
+	c := command("serve", dir, "--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key)
+	out, err := c.StderrPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Signal(syscall.SIGTERM); _ = c.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if want := "warning: --tls-cert " + cert + ": the certificate expires on "; !strings.HasPrefix(line, want) {
+		t.Errorf("%q, %v, want %s", line, err, want)
+	}
+}
+
 // B-142: another user of this machine reads neither tokens nor the experiment, reaches no socket of the host, and gets
 // nothing from the server.
 func TestServeOtherUser(t *testing.T) {

@@ -2,16 +2,12 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tunehost/tunehost/host"
-	"github.com/tunehost/tunehost/host/config"
-	"github.com/tunehost/tunehost/host/plugin/loading"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
@@ -72,15 +68,6 @@ func (a *app) sayChanged(e *view.Recorded, answer *steer.Answer) {
 	if answer.Later && len(answer.Changed) > 0 {
 		a.say("%s applies them", view.Resumer(e.Manual(), untrusted.Word(relative(e.Place()))))
 	}
-}
-
-// checkPlugins finds mistakes in the names and options of plugins without starting any.
-func checkPlugins(e *config.Experiment) error {
-	l, err := loading.New(plugins, e, filepath.Dir(e.File))
-	if err != nil {
-		return err
-	}
-	return errors.Join(l.Check(loading.Uses(e))...)
 }
 
 // orNone writes a value for people.

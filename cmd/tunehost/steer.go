@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/steer/unixsock"
 	"github.com/tunehost/tunehost/host/untrusted"
+	"github.com/tunehost/tunehost/host/validate/examine"
 	"github.com/tunehost/tunehost/host/view"
 )
 
@@ -195,8 +196,8 @@ func carryOut(h steer.Handler, r steer.Request) error {
 // changes the directory.
 func (a *app) withHandler(e *view.Recorded, say func(steer.Handler) error) error {
 	if e.State() != view.Running {
-		return say(&steer.Resting{View: e.Experiment, Shown: untrusted.Word(relative(e.Place())), Check: checkPlugins,
-			Now: a.now})
+		return say(&steer.Resting{View: e.Experiment, Shown: untrusted.Word(relative(e.Place())),
+			Check: examine.Settings{Plugins: plugins}, Now: a.now})
 	}
 	c, err := unixsock.Dial(e.Dir)
 	if err != nil {

@@ -374,12 +374,21 @@ func (p *Plan) Renew(o *options.Options) error {
 	return p.resume(o, p.given)
 }
 
-// doubt adds warnings about settings that are valid but surely not intended.
+// doubt adds warnings about settings that are valid but surely not intended: those of the file, if there is one, and
+// more that a recorded experiment has, such as by `tunehost set`.
 func (p *Plan) doubt(o *options.Options, e *config.Experiment) {
-	if e == nil {
-		return
+	var list []*config.Error
+	if e != nil {
+		list = validate.Doubts(o, e)
 	}
-	for _, w := range validate.Doubts(o, e) {
+	if p.Experiment != e {
+		for _, w := range validate.Doubts(o, p.Experiment) {
+			if !slices.ContainsFunc(list, func(x *config.Error) bool { return x.Msg == w.Msg }) {
+				list = append(list, w)
+			}
+		}
+	}
+	for _, w := range list {
 		p.Warnings = append(p.Warnings, w.Error())
 	}
 }

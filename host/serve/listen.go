@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"net"
 	"net/netip"
 	"os"
@@ -26,7 +27,7 @@ func (s Site) listen() (all []net.Listener, note string, err error) {
 	switch used := errors.Is(err, syscall.EADDRINUSE); {
 	case used && s.Listen != "":
 		return nil, "", usererror.Errorf("%s %s is in use by another program, perhaps another tunehost: end that, "+
-			"or name another port (0: any)", cmp.Or(s.Flag, "--listen"), s.Listen)
+			"or name another port (0: any)", s.flag(), s.Listen)
 	case s.Listen == "" && (used || errors.Is(twin, syscall.EADDRINUSE)):
 		taken := DefaultAddress
 		if !used {
@@ -39,7 +40,7 @@ func (s Site) listen() (all []net.Listener, note string, err error) {
 		all, twin, err = both("127.0.0.1:0")
 	}
 	if err != nil {
-		return nil, "", usererror.Wrap(err)
+		return nil, "", s.cannotListen(err)
 	}
 	if errors.Is(twin, syscall.EADDRINUSE) {
 		note = "localhost may lead to another program, which listens at the same port: open the URL as it is"
@@ -48,6 +49,22 @@ func (s Site) listen() (all []net.Listener, note string, err error) {
 		all = append(fresh(portOf(all[0])), all...)
 	}
 	return all, note, nil
+}
+
+// cannotListen says what is wrong with the address that the user named.
+func (s Site) cannotListen(err error) error {
+	var at *net.OpError
+	if s.Listen == "" || !errors.As(err, &at) {
+		return usererror.Wrap(err)
+	}
+	advice := ""
+	switch {
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		advice = ": name an address of this machine, or 0.0.0.0 for all"
+	case errors.Is(err, fs.ErrPermission):
+		advice = ": name a port from 1024 on, or 0 for any"
+	}
+	return usererror.Errorf("%s %s: %w%s", s.flag(), s.Listen, at.Err, advice)
 }
 
 // anyPort is how often a port is looked for that both addresses of localhost have.

@@ -17,13 +17,13 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/plugin/bundled"
 	"github.com/tunehost/tunehost/host/serve/experiments"
 	"github.com/tunehost/tunehost/host/serve/guard"
 	"github.com/tunehost/tunehost/host/serve/problem"
 	"github.com/tunehost/tunehost/host/serve/repeat"
 	"github.com/tunehost/tunehost/host/serve/workers"
+	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/web"
 )
 
@@ -32,8 +32,8 @@ type Options struct {
 	// Folders have the experiments; the first one is for new ones.
 	Folders []string
 	Guard   guard.Options
-	// Check returns the mistakes of settings, as steer.Resting does.
-	Check func(*config.Experiment) error
+	// Check finds mistakes of settings, as steer.Resting does.
+	Check steer.Checks
 	// Shown is a directory as the user would type it.
 	Shown func(dir string) string
 	// Registry has the plugins of the program.

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"cmp"
-	"crypto/tls"
 	"io"
 	"io/fs"
 	"net"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/tunehost/tunehost/host/serve/guard"
 	"github.com/tunehost/tunehost/host/usererror"
@@ -55,6 +55,8 @@ type Open struct {
 	Keys string
 	// Note is what the user should know of the address; "": nothing.
 	Note string
+	// Warnings say why clients refuse the certificate.
+	Warnings []string
 }
 
 // Open listens, and makes the tokens if there are none.
@@ -70,16 +72,18 @@ func (s Site) Open() (*Open, error) {
 	if err != nil {
 		return nil, err
 	}
+	pair, err := s.certificate()
+	if err != nil {
+		return nil, err
+	}
 	all, note, err := s.listen()
 	if err != nil {
 		return nil, err
 	}
 	o := &Open{Listener: together(all), Note: note, Keys: dir}
-	if s.Cert != "" {
-		if o.Listener, err = s.secure(o.Listener); err != nil {
-			closeAll(all)
-			return nil, err
-		}
+	if pair != nil {
+		o.Listener = secure(o.Listener, pair)
+		o.Warnings = s.refusals(pair.Leaf, s.promised(all[0]), time.Now())
 	}
 	o.Guard = guard.Options{Tokens: tokens, Printed: guard.NewTokens(), Folder: dir, Hosts: s.Hosts}
 	s.print(o, all)
@@ -114,11 +118,14 @@ func (s Site) print(o *Open, all []net.Listener) {
 
 func (s Site) check() error {
 	at := cmp.Or(s.Listen, DefaultAddress)
-	_, _, err := net.SplitHostPort(at)
-	flag := cmp.Or(s.Flag, "--listen")
+	_, port, err := net.SplitHostPort(at)
+	flag := s.flag()
 	switch {
 	case err != nil:
 		return usererror.Errorf("%s %.100q: expected ADDRESS:PORT, such as %s", flag, at, DefaultAddress)
+	case !isPort(port):
+		return usererror.Errorf("%s %.100q: expected a port from 0 (any) to 65535, such as %s", flag, at,
+			DefaultAddress)
 	case (s.Cert == "") != (s.Key == ""):
 		return usererror.Errorf("--tls-cert and --tls-key go together")
 	case !guard.Loopback(at) && s.Cert == "" && !s.Insecure:
@@ -133,6 +140,15 @@ func (s Site) check() error {
 	return nil
 }
 
+// flag is the flag that names the address.
+func (s Site) flag() string { return cmp.Or(s.Flag, "--listen") }
+
+// isPort reports whether a text is a port's number or, such as http, its name.
+func isPort(text string) bool {
+	_, err := net.LookupPort("tcp", text)
+	return err == nil
+}
+
 // folder is that of the tokens.
 func (s Site) folder() (string, error) {
 	if s.Tokens != "" {
@@ -141,29 +157,11 @@ func (s Site) folder() (string, error) {
 	return guard.Folder()
 }
 
-// secure adds TLS.
-func (s Site) secure(l net.Listener) (net.Listener, error) {
-	cert, err := pem("--tls-cert", s.Cert)
-	if err != nil {
-		return nil, err
-	}
-	key, err := pem("--tls-key", s.Key)
-	if err != nil {
-		return nil, err
-	}
-	pair, err := tls.X509KeyPair(cert, key)
-	if err != nil {
-		return nil, usererror.Errorf("--tls-cert %s, --tls-key %s: %w", s.Cert, s.Key, err)
-	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
-		NextProtos: []string{"http/1.1"}}), nil
-}
-
 // maxPEM is longer than any certificate with those that vouch for it, in bytes.
 const maxPEM = 1 << 20
 
-// pem reads a file of a flag, which may be a link. Nothing that might not end is read.
-func pem(flag, path string) ([]byte, error) {
+// readFile reads a file of a flag, which may be a link. Nothing that might not end is read.
+func readFile(flag, path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, usererror.Errorf("%s: %w", flag, err)
@@ -245,6 +243,16 @@ func (s Site) places(l net.Listener) []string {
 		return append(listening(l), names...)
 	}
 	return append(names, listening(l)...)
+}
+
+// promised are the hosts at which clients expect the certificate: those that the user names, or that of the printed
+// URL.
+func (s Site) promised(l net.Listener) []string {
+	if len(s.Hosts) > 0 {
+		return s.Hosts
+	}
+	host, _, _ := net.SplitHostPort(listening(l)[0])
+	return []string{host}
 }
 
 // announced is the place to which programs of this machine send their token. It is not a name of the server,

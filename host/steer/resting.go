@@ -23,13 +23,20 @@ type Resting struct {
 	View *view.Experiment
 	// Shown is the directory as the user would type it, quoted for a shell; "": its path.
 	Shown string
-	// Check returns the mistakes of an experiment, one a line, as in the names and options of its plugins;
-	// nil: nothing is checked.
-	Check func(*config.Experiment) error
+	// Check looks for what is wrong beside the file itself; nil: nothing is checked.
+	Check Checks
 	// Now returns the time of day; nil: the machine's.
 	Now func() time.Time
 	// TrustDir changes the directory even if it belongs to another user, or others can write to it.
 	TrustDir bool
+}
+
+// Checks look at an experiment whose settings are about to change.
+type Checks interface {
+	// Check returns the mistakes, one a line, as in the names and options of plugins.
+	Check(*config.Experiment) error
+	// Doubts warn of what is valid but surely not meant. manual: the caller trains the trials.
+	Doubts(e *config.Experiment, manual bool) []*config.Error
 }
 
 // Do implements [Handler].
@@ -163,7 +170,7 @@ func (x *Resting) set(r Set) (a Answer, err error) {
 		return a, fmt.Errorf("%s: the experiment is kept in %s, which only its host writes to: set it while that "+
 			"runs, or continue with `tunehost run FILE --set KEY=VALUE`", x.View.Dir.Path(), e.Storage)
 	}
-	c, err := changed(&kept{file, e.Source}, r.Settings)
+	c, err := changed(&kept{x, file, e.Source}, r.Settings)
 	if err != nil || len(c.list) == 0 {
 		return a, err
 	}
@@ -201,12 +208,12 @@ func (x *Resting) check(was, now *config.Experiment) error {
 	if x.Check == nil {
 		return nil
 	}
-	err := x.Check(now)
+	err := x.Check.Check(now)
 	if err == nil {
 		return nil
 	}
 	var before string
-	if err := x.Check(was); err != nil {
+	if err := x.Check.Check(was); err != nil {
 		before = err.Error()
 	}
 	var texts []string
@@ -223,6 +230,7 @@ func (x *Resting) check(was, now *config.Experiment) error {
 
 // kept is run.json as Settings that are not written back.
 type kept struct {
+	rests  *Resting
 	file   *runfile.File
 	source []byte
 }
@@ -230,4 +238,12 @@ type kept struct {
 // With is part of Settings.
 func (k *kept) With(sets []string) (*config.Experiment, error) {
 	return k.file.Set(sets, time.Time{}).Parse(k.source)
+}
+
+// Doubts is part of Settings.
+func (k *kept) Doubts(e *config.Experiment) []*config.Error {
+	if k.rests.Check == nil {
+		return e.Warnings
+	}
+	return k.rests.Check.Doubts(e, k.rests.View.Manual())
 }

@@ -55,14 +55,14 @@ func changed(s reader, sets []string) (c changes, err error) {
 		}
 		c.list = append(c.list, Change{d.Key, d.Old, d.New})
 	}
-	c.warnings = doubts(old, c.now)
+	c.warnings = added(s.Doubts(old), s.Doubts(c.now))
 	return c, nil
 }
 
-// doubts are the warnings that settings have added.
-func doubts(old, now *config.Experiment) (texts []string) {
-	for _, w := range now.Warnings {
-		if !slices.ContainsFunc(old.Warnings, func(x *config.Error) bool { return x.Error() == w.Error() }) {
+// added are the warnings that settings have added.
+func added(old, now []*config.Error) (texts []string) {
+	for _, w := range now {
+		if !slices.ContainsFunc(old, func(x *config.Error) bool { return x.Error() == w.Error() }) {
 			texts = append(texts, strings.TrimPrefix(w.Error(), "--set "))
 		}
 	}
@@ -134,6 +134,8 @@ func refusal(d config.Change) error {
 type reader interface {
 	// With is the experiment with more settings, each a KEY=VALUE.
 	With(sets []string) (*config.Experiment, error)
+	// Doubts are warnings of what is valid in an experiment but surely not meant.
+	Doubts(*config.Experiment) []*config.Error
 }
 
 // atOnce are the keys that a host can change while it runs, because it reads their values from the core

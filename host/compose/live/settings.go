@@ -8,6 +8,7 @@ import (
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/storage/runfile"
+	"github.com/tunehost/tunehost/host/validate"
 )
 
 // settings change what an experiment is beside its record while it runs.
@@ -23,6 +24,11 @@ func (x *settings) With(sets []string) (*config.Experiment, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.file(sets).Parse(x.host.Setup.Plan.Experiment.Source)
+}
+
+// Doubts implements steer.Settings.
+func (x *settings) Doubts(e *config.Experiment) []*config.Error {
+	return validate.Doubts(&x.host.Setup.Options, e)
 }
 
 // file is run.json with more settings.

@@ -214,21 +214,23 @@ func TestNamesThatAreNot(t *testing.T) {
 	p.shows("main", "Select two or more experiments")
 	for view, text := range map[string]string{"trials?columns=nope": `there is no column "nope"`,
 		"parallel?axes=nope": `there is no parameter or metric "nope"`,
-		"parameters?a=nope":  `there is no parameter "nope"`} {
+		"parameters?a=nope":  `there is no parameter "nope"`,
+		"pareto?a=nope":      `there is no metric "nope"`} {
 		p.view("#/x/quickstart/" + view)
 		p.shows("main .failure", text)
 	}
 	p.clean()
 }
 
-// Two lines of settings with the same key, or one without a value, are mistakes.
+// Two lines of settings with the same key, or one without a key or a value, are mistakes.
 func TestMistakenSettings(t *testing.T) {
 	p := window(t)
 	server := start(t, plane(t), "serve", "results", "--listen", "127.0.0.1:0")
 	p.open(server.url() + "#/x/plane")
 	p.press(".steering", "Settings")
 	for text, want := range map[string]string{"stop.iteration=19\nstop.iteration=18": "stop.iteration is given twice",
-		"nope": `"nope": expected KEY=VALUE`} {
+		"nope": `"nope": expected KEY=VALUE`, "=5": `"=5": expected KEY=VALUE`,
+		"stop.time:": "stop.time=null removes the key"} {
 		p.fill("dialog textarea", text)
 		p.press("dialog", "Change")
 		p.shows("dialog .failure", want)

@@ -420,12 +420,18 @@ export function Later({ of }: { of: Status["pending"] }): JSX.Element | null {
     when the experiment is resumed</p>;
 }
 
-// mistake says what is wrong with the keys of settings, or nothing.
-function mistake(body: [key: string, v: unknown][]): string {
-  const keys = body.map(([key]) => key);
-  const bare = body.find(([, v]) => v === undefined);
-  const twice = keys.find((key, i) => keys.indexOf(key) < i);
-  return bare ? `${JSON.stringify(bare[0])}: expected KEY=VALUE` : twice ? `${twice} is given twice` : "";
+// addLines adds settings, one a line, as --set has them or as the file does. It returns the first mistake: the names of
+// an object would hide that a key is given twice.
+function addLines(to: [string, unknown][], text: string): string {
+  for (const line of text.split("\n").map((l) => l.trim()).filter((l) => l !== "")) {
+    const [, name = "", after = ""] = /^([^=:]*)[=:](.*)$/.exec(line) ?? [];
+    const key = name.trim(), given = after.trim();
+    if (!key) return `${JSON.stringify(line)}: expected KEY=VALUE`;
+    if (!given) return `${line}: the value is missing; ${key}=null removes the key`;
+    if (to.some(([k]) => k === key)) return `${key} is given twice`;
+    to.push([key, read(given)]);
+  }
+  return "";
 }
 
 // Settings changes what `tunehost set` can. Whatever was typed is sent, also a value that is in force: another one
@@ -444,14 +450,10 @@ function Settings({ x, status, actions, onClose }: { x: string; status: Status; 
     const now = new FormData(e.currentTarget as HTMLFormElement);
     const last = (key: string): string => String(now.get(key) ?? "").trim();
     for (const key of touched.current) if (last(key) !== "") body.push([key, read(last(key))]);
-    for (const line of last("others").split("\n")) {
-      const [, key = "", text] = /^\s*([^=:]*)(?:[=:](.*))?$/.exec(line) ?? []; // as --set has it, or as the file
-      if (key.trim()) body.push([key.trim(), text === undefined ? undefined : read(text.trim())]);
-    }
     const empty = [...touched.current].find((key) => last(key) === "");
-    const fault = empty ? `${empty}: give a number` : body.length === 0 ? "nothing is changed yet: give another value" : mistake(body);
-    say(fault);
-    if (fault) return;
+    const mistake = empty ? `${empty}: give a number` : addLines(body, last("others"));
+    say(mistake || (body.length === 0 ? "nothing is changed yet: give another value" : ""));
+    if (mistake || body.length === 0) return;
     if (await actions.send({ method: "PATCH", path: "/settings", body: named(body) })) onClose();
   };
   const later = status.pending ?? [];

@@ -12,7 +12,7 @@ import { wide } from "../plot/axes";
 import { Scale, Scatter } from "../plot/scatter";
 import type { Dot } from "../plot/scatter";
 import { href, setQuery, useRoute } from "../route";
-import { Card, compared as compares, Counted, Crossed, Failure, Select, Starred, State, Waiting } from "../ui";
+import { Card, compared as compares, Counted, Crossed, Failure, Select, Starred, State, Unknown, Waiting } from "../ui";
 import { better, column, directed, extent, failed, placed, places, shades, statesOf, useTable } from "./data";
 import { useSpace } from "./curves";
 import { seen } from "./parameters";
@@ -45,10 +45,13 @@ function Plots({ x, t, front, best }: Marked): JSX.Element {
   const names = t.space.objectives.map((o) => o.metric);
   const repeat = repeats(t.space);
   const all = t.space.metrics;
-  const [a, b] = [query.get("a") ?? names[0] ?? all[0] ?? "", query.get("b") ?? names[1] ?? all.find((m) => m !== names[0]) ?? ""];
-  const pairs: [string, string, string?][] = names.length === 3 && !query.get("a") && !query.get("b")
+  const asked = ["a", "b"].map((key) => query.get(key)).filter((m) => m !== null);
+  const known = (key: string): string | undefined => all.find((m) => m === query.get(key));
+  const [a, b] = [known("a") ?? names[0] ?? all[0] ?? "", known("b") ?? names[1] ?? all.find((m) => m !== names[0]) ?? ""];
+  const pairs: [string, string, string?][] = names.length === 3 && !known("a") && !known("b")
     ? [[names[0]!, names[1]!, names[2]!], [names[0]!, names[2]!, names[1]!], [names[1]!, names[2]!, names[0]!]] : [[a, b, names[2]]];
   return <>
+    <Unknown what="metric" of={asked} all={all} />
     <div class="row"><Select label="across" of={all} chosen={a} on={(v) => setQuery({ a: v, b })} /><Select label="up" of={all} chosen={b} on={(v) => setQuery({ a, b: v })} /></div>
     <div class={pairs.length > 1 ? "two" : undefined} id="pareto">{pairs.map(([p, q, r]) => <Pair key={p + " " + q} x={x} t={t} a={p} b={q} c={r} front={front} best={best} />)}</div>
     <p class="quiet">{best ? <><Starred x={x} of={new Set([best.number])} best={best} />.</> : front.length > 0 ? <>○ is a {compares(repeat)} on the front: no other is better in everything.</> : null}{repeat > 1 ? " Each dot is the mean of the runs of a suggestion." : ""}<Crossed of={statesOf(t, a, b)} /></p><Counted repeat={repeat} /></>;
