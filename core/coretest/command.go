@@ -90,6 +90,8 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Rules = core.Rules(n)
 	case "overcommit":
 		s.Overcommit = true
+	case "again":
+		s.Again = core.ToSearcher | core.ToScheduler
 	case "lost":
 		s.Lost = uint32(n)
 	case "concurrency":

@@ -202,6 +202,72 @@ def test_limits_and_repeats_around_a_searcher(capsys):
     assert [r.config["free"][1] for r in again] == [1, 1, 1, 2, 2, 2]
 
 
+class Numbered(Searcher):
+    """Suggests 1, 2, 3 …, and keeps what it is told of each."""
+
+    def __init__(self, most):
+        super().__init__(metric="loss", mode="min")
+        self.most, self.ids, self.told = most, {}, []
+
+    def suggest(self, trial_id):
+        if len(self.ids) == self.most:
+            return Searcher.FINISHED
+        self.ids[trial_id] = len(self.ids) + 1
+        return {"x": float(len(self.ids))}
+
+    def on_trial_result(self, trial_id, result):
+        self.told.append((self.ids[trial_id], result["training_iteration"], result["loss"]))
+
+    def on_trial_complete(self, trial_id, result=None, error=False):
+        self.told.append((self.ids[trial_id], "end", None if error else result["loss"]))
+
+
+@pytest.mark.parametrize("around", [lambda s: s, lambda s: ConcurrencyLimiter(s, 2)])
+def test_a_repeater_tells_each_point_its_own_mean(around):
+    """Also of the points whose numbers are those of earlier trials, and of the last one, which ends after all suggestions."""
+    def index(config):
+        if config["x"] == 2 and config["__trial_index__"] == 0:
+            raise ValueError("on purpose")
+        tune.report({"loss": 10 * config["x"] + config["__trial_index__"]})
+
+    counts = Numbered(4)
+    results = fit(index, {"x": tune.uniform(0, 9)}, num_samples=12, search_alg=around(Repeater(counts, 3)), metric="loss", mode="min")
+    assert sorted(counts.told) == [(1, "end", 11), (2, "end", 21.5), (3, "end", 31), (4, "end", 41)]
+    assert list(counts.ids) == [r.trial_id for r in results][::3]
+
+
+class Notes(FIFOScheduler):
+    """Keeps the results that it is told."""
+
+    def __init__(self):
+        super().__init__()
+        self.told = []
+
+    def on_trial_result(self, tune_controller, trial, result):
+        self.told.append((result["training_iteration"], result["loss"]))
+        return self.CONTINUE
+
+
+def second_differs(config):
+    """Fails the first time, and has other values the second time."""
+    again = os.path.exists("again")
+    Path("again").touch()
+    for i in (1, 2, 3):
+        tune.report({"loss": 100 * again + i})
+        if i == 2 and not again:
+            raise ValueError("on purpose")
+
+
+def test_a_retried_trial_is_told_again():
+    notes, counts = Notes(), Numbered(2)
+    run = {"stop": lambda trial_id, result: result["loss"] == 102, "failure_config": tune.FailureConfig(max_failures=1)}
+    results = fit(second_differs, {"x": tune.uniform(0, 9)}, run, search_alg=counts, scheduler=notes, num_samples=2, max_concurrent_trials=1)
+    told = [(1, 1), (2, 2), (1, 101), (2, 102)]
+    assert notes.told == told * 2 and [r.metrics["loss"] for r in results] == [102, 102]
+    assert counts.told[:5] == [(1, i, loss) for i, loss in [*told, ("end", 102)]]
+    assert counts.told[-3:] == [(2, 1, 101), (2, 2, 102), (2, "end", 102)]  # after its last suggestion
+
+
 def test_optuna_itself_is_a_searcher():
     """A space that is a function, and a sampler, are those of the library."""
     import optuna

@@ -298,7 +298,8 @@ class Tuner:
         )
         _restore.remember(folder, self._tune, self._run, e.name, self._given)
         _labels.write(folder, e.plan)
-        _serving.write(folder, e.served, {"name": e.name, "request": e.keys.get("resources")})
+        facts = {"name": e.name, "request": e.keys.get("resources"), "repeat": e.keys.get("repeat", 1)}
+        _serving.write(folder, e.served, facts)
         if self._settings:
             _serving.write_feed(folder)
             _restore.remember_settings(folder, self._settings)
