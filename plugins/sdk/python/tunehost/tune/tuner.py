@@ -277,6 +277,9 @@ class Tuner:
         try:
             self._dir, self._name = claim(self._storage, self._name)
             return self._written(Path(self._dir, _PAYLOAD))
+        except TuneError:  # something cannot be pickled, for example: the name stays free
+            self._withdraw()
+            raise
         except OSError as e:
             self._withdraw()
             raise TuneError(
@@ -307,7 +310,6 @@ class Tuner:
         _payload.replace(folder / "plugin" / "plugin.yaml", _experiment.plugin_yaml(e, str(folder)).encode())
         file, content = folder / "experiment.yaml", self.to_yaml().encode()
         if len(content) > _MOST_BYTES:
-            self._withdraw()
             raise TuneError(_too_large(e.keys["space"], len(content)))
         _payload.replace(file, content)
         return ["run", str(file)]
