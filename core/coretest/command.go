@@ -90,8 +90,6 @@ func (c command) setting(s *core.Spec, key, v string) (err error) {
 		s.Rules = core.Rules(n)
 	case "overcommit":
 		s.Overcommit = true
-	case "again":
-		s.Again = core.ToSearcher | core.ToScheduler
 	case "lost":
 		s.Lost = uint32(n)
 	case "concurrency":
@@ -152,8 +150,12 @@ func setFlag(s *core.Spec, key string) error {
 		*f = true
 		return nil
 	}
-	if key == "lenient" {
+	switch key {
+	case "lenient":
 		s.StrictMetrics = false
+		return nil
+	case "again":
+		s.Again = core.ToSearcher | core.ToScheduler
 		return nil
 	}
 	return fmt.Errorf("unknown setting %q", key)

@@ -158,7 +158,8 @@ func (a *audit) tellResult(t *account, o core.Observation) error {
 	switch {
 	case o.Iteration != want:
 		return fmt.Errorf("it is iteration %d", want)
-	case o.Again != again || a.runs() == 1 && (a.deaf(core.ToSearcher, again) || t.stretch > 0) == (o.To&core.ToSearcher != 0):
+	case o.Again != again,
+		a.runs() == 1 && (a.deaf(core.ToSearcher, again) || t.stretch > 0) == (o.To&core.ToSearcher != 0):
 		return fmt.Errorf("iteration %d was told, in stretch %d", t.told, t.stretch)
 	case o.Due != (o.To&core.ToScheduler != 0) || o.Due && (a.deaf(core.ToScheduler, again) || a.spec.Quiet || e.Done):
 		return fmt.Errorf("due is %t", o.Due)

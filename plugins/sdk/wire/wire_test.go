@@ -64,7 +64,8 @@ func event() *rapid.Generator[sdk.Event] {
 			Trial: rapid.Uint32().Draw(t, "trial"), Attempt: rapid.Uint32().Draw(t, "attempt"),
 			Iteration: rapid.Uint64().Draw(t, "iteration"), Point: point.Draw(t, "p"),
 			Losses: rapid.SliceOf(number).Draw(t, "losses"), Metrics: rapid.SliceOf(metric()).Draw(t, "metrics"),
-			Seconds: number.Draw(t, "seconds"), SecondsTold: rapid.Bool().Draw(t, "told"), Again: rapid.Bool().Draw(t, "again"),
+			Seconds: number.Draw(t, "seconds"), SecondsTold: rapid.Bool().Draw(t, "told"),
+			Again:  rapid.Bool().Draw(t, "again"),
 			Reason: text.Draw(t, "reason"),
 		}
 	})
