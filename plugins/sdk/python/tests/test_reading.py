@@ -7,7 +7,7 @@ from typing import Any, Dict
 
 import pytest
 
-from tunehost import _labels, _view, tune
+from tunehost import _view, tune
 from tunehost.tune import _encode
 from tunehost.tune.result import Result
 
@@ -36,32 +36,6 @@ def test_values_of_a_choice_are_in_its_place(name: str) -> None:
     assert _view.own(PARAMS[name], True) == CONFIGS[name]
     space = _encode.encode(SPACES[name]).space
     assert _names(PARAMS[name]) - {"_suggestion"} <= _names(space)
-
-
-LISTS: Dict[str, Any] = {
-    "a": [tune.randint(1, 9), tune.choice([8, 16]), 3],
-    "b": (tune.uniform(0, 1), {"c": [tune.uniform(0, 1)]}),
-    "d": [tune.uniform(0, 1), print],
-    "e": tune.choice([[tune.uniform(0, 1), 5], None]),
-    "0": {"0": tune.uniform(0, 1)},
-}
-
-
-def test_lists_of_parameters_are_lists(tmp_path: Path) -> None:
-    encoded = _encode.encode(LISTS)
-    _labels.write(tmp_path, encoded.plan)
-    (label,) = [name for name in encoded.space["e"]["choice"] if name is not None and name != "None"]
-    recorded = {
-        "a": {str(i): x for i, x in enumerate([6, 8, 3])},
-        "b": {"0": 0.5, "1": {"c": {"0": 0.25}}},
-        "d": {"0": 0.5},
-        "e": label,
-        "e_0": {"it": {"0": 0.75, "1": 5}},
-        "0": {"0": 0.5},
-    }
-    found = _view.own(_labels.typed(recorded, _labels.read(str(tmp_path))))
-    assert found.pop("d") == {"0": 0.5}  # the record does not have the function
-    assert found == {"a": [6, 8, 3], "b": (0.5, {"c": [0.25]}), "e": [0.75, 5], "0": {"0": 0.5}}
 
 
 def test_the_number_of_a_suggestion_is_hidden_where_this_package_has_added_it(tmp_path: Path) -> None:

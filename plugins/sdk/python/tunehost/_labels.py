@@ -1,12 +1,12 @@
-"""What the record has in another form than Python: values of choices as texts, since one of them is no value of JSON, and
-lists of parameters as groups. Files of the experiment have them, for who reads it and runs nothing of the script."""
+"""The values of choices that the record has as texts, since one of them is no value of JSON. A file of the experiment has
+the others with their types, for who reads it and runs nothing of the script."""
 
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 if TYPE_CHECKING:
     from .tune._encode import Group
@@ -14,48 +14,32 @@ if TYPE_CHECKING:
 __all__ = ["read", "typed", "write"]
 
 _FILE = ".values.json"
-_LISTS = ".lists.json"
 _MOST_BYTES = 1 << 20
 
-
-class Values(NamedTuple):
-    """The files of an experiment; both are by the whole names of parameters and groups."""
-
-    texts: Dict[str, Dict[str, Any]] = {}  #: the values that texts stand for
-    lists: Dict[str, Any] = {}  #: the kinds and lengths of lists
+Values = Dict[str, Dict[str, Any]]  # of the parameters by their whole names, by their texts
 
 
 def write(dir: "str | os.PathLike[str]", plan: Group) -> None:
-    """Writes the files of an experiment into its directory, or its folder of tunehost.tune, if it needs them."""
-    texts = {"/".join(path): {text: value for text, value in pairs} for path, pairs in _texts(plan)}
-    _write(Path(dir, _FILE), {name: values for name, values in texts.items() if values})
-    _write(Path(dir, _LISTS), dict(_lists(plan)))
-
-
-def _write(file: Path, content: Dict[str, Any]) -> None:
-    text = json.dumps(content)
-    if content and len(text) <= _MOST_BYTES:
-        file.write_text(text, encoding="utf-8")
+    """Writes the file of an experiment into its directory, or its folder of tunehost.tune, if it needs one."""
+    found = {"/".join(path): {text: value for text, value in pairs} for path, pairs in _texts(plan)}
+    text = json.dumps({name: values for name, values in found.items() if values})
+    if text != "{}" and len(text) <= _MOST_BYTES:
+        Path(dir, _FILE).write_text(text, encoding="utf-8")
 
 
 def read(dir: str) -> Values:
-    """The values of an experiment; none if it has no files."""
-    texts, lists = _read(dir, _FILE), _read(dir, _LISTS)
+    """The values of an experiment; none if it has no file."""
     try:
-        decoded = {name: {text: _decoded(value) for text, value in values.items()} for name, values in texts.items()}
-    except (ValueError, TypeError, AttributeError, KeyError):
-        decoded = {}
-    return Values(decoded, lists)
-
-
-def _read(dir: str, name: str) -> Dict[str, Any]:
-    """The files of tunehost.tune are in its folder, those of ask and tell are not."""
-    of_tune = Path(dir, "tune", name)
-    try:
-        found = json.loads((of_tune if of_tune.exists() else Path(dir, name)).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = json.loads(_file(dir).read_text(encoding="utf-8"))
+        return {name: {text: _decoded(value) for text, value in values.items()} for name, values in found.items()}
+    except (OSError, ValueError, TypeError, AttributeError, KeyError):
         return {}
-    return found if isinstance(found, dict) else {}
+
+
+def _file(dir: str) -> Path:
+    """The file of tunehost.tune is in its folder, that of ask and tell is not."""
+    of_tune = Path(dir, "tune", _FILE)
+    return of_tune if of_tune.exists() else Path(dir, _FILE)
 
 
 def typed(params: Mapping[str, Any], values: Values, prefix: str = "") -> Dict[str, Any]:
@@ -64,29 +48,10 @@ def typed(params: Mapping[str, Any], values: Values, prefix: str = "") -> Dict[s
     for key, value in params.items():
         name = prefix + key
         if isinstance(value, dict):
-            found[key] = _listed(typed(value, values, name + "/"), values.lists.get(name))
-        elif isinstance(value, str) and name in values.texts:
-            found[key] = values.texts[name].get(value, value)
+            found[key] = typed(value, values, name + "/")
         else:
-            found[key] = value
+            found[key] = values[name].get(value, value) if isinstance(value, str) and name in values else value
     return found
-
-
-def _listed(group: Dict[str, Any], form: Any) -> Any:
-    """A group as the list or tuple that it stands for. One with a member that JSON does not have stays as it is."""
-    if not isinstance(form, list) or form[1:] != [len(group)] or any(str(i) not in group for i in range(len(group))):
-        return group
-    members = [group[str(i)] for i in range(len(group))]
-    return tuple(members) if form[0] == "tuple" else members
-
-
-def _lists(plan: Group) -> Iterator[Tuple[str, Any]]:
-    """The lists and tuples that contain parameters."""
-    from .tune._encode import Listed, all_of
-
-    for node in all_of(plan):
-        if isinstance(node, Listed):
-            yield "/".join(node.path), [node.kind.__name__, len(node.members)]
 
 
 def _texts(plan: Group) -> Iterator[Tuple[Tuple[str, ...], List[Tuple[str, Any]]]]:

@@ -133,8 +133,8 @@ class Group(Node):
 class Listed(Node):
     """A list or tuple that contains parameters."""
 
-    def __init__(self, kind: type, path: Path, members: List[Node]) -> None:
-        self.kind, self.path, self.members = kind, path, members
+    def __init__(self, kind: type, members: List[Node]) -> None:
+        self.kind, self.members = kind, members
 
     def decode(self, params: Mapping[str, Any], config: Callable[[], Any]) -> Any:
         return self.kind(node.decode(params, config) for node in self.members)
@@ -372,7 +372,7 @@ def _node(value: Any, path: Path, space: Dict[str, Any], how: _How) -> Node:
     inner = space[name] = {}
     if isinstance(value, dict):
         return Group(_members(value, path, inner, how))
-    return Listed(type(value), path, [_node(v, (*path, str(i)), inner, how) for i, v in enumerate(value)])
+    return Listed(type(value), [_node(v, (*path, str(i)), inner, how) for i, v in enumerate(value)])
 
 
 def _check_meant(value: Any, path: Path) -> None:
