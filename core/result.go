@@ -186,20 +186,25 @@ func (m *Machine) trainingTime(t *trial) int64 {
 	return t.spent
 }
 
-// tellResult tells the listeners that do not know this iteration yet (B-061). A result with which a
-// rule stops the trial is told as a completion, not for decision (B-019). The scheduler is not told a
-// result that is already decided ahead.
+// hears reports whether a plugin is told a result: one that a restarted trial reports again only if the
+// plugin has asked for it.
+func (m *Machine) hears(who Audience, again bool) bool {
+	return !again || m.since(RulesV10) && m.spec.Again&who != 0
+}
+
+// tellResult tells the listeners that do not know this iteration yet, or want to know it again (B-061).
+// A result with which a rule stops the trial is told as a completion, not for decision (B-019). The
+// scheduler is not told a result that is already decided ahead.
 func (m *Machine) tellResult(t *trial, l *live, e *ResultReported, again, stopped bool) {
 	o := Observation{Kind: SawResult, To: ToReporters, Trial: e.Trial, Attempt: e.Attempt,
 		Iteration: t.iteration, Metrics: e.Metrics, Values: e.Values, Again: again, Last: stopped || e.Done}
-	if !again {
-		if m.asSuggested(e.Trial) {
-			o.To |= ToSearcher
-		}
-		if !stopped && !e.Done && !m.spec.Quiet && t.iteration >= t.until {
-			o.To |= ToScheduler
-			o.Due = true
-		}
+	if m.asSuggested(e.Trial) && m.hears(ToSearcher, again) {
+		o.To |= ToSearcher
+	}
+	decided := again && m.rerun(e.Trial) // it trains once more up to where it was stopped
+	if !stopped && !decided && !e.Done && !m.spec.Quiet && t.iteration >= t.until && m.hears(ToScheduler, again) {
+		o.To |= ToScheduler
+		o.Due = true
 	}
 	number := m.tell(&o)
 	if !o.Due {

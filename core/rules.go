@@ -79,9 +79,13 @@ const (
 	//   - The searcher is told a finite mean of the finite values of a suggestion's runs, also where their sum
 	//     overflows (B-105). Before, it was told a value that cannot be compared.
 	RulesV9
+	// RulesV10:
+	//   - A searcher or a scheduler that has asked for it (PluginTraits.Again) is told results again that a restarted
+	//     trial reports again, and the scheduler decides on them (B-061).
+	RulesV10
 
 	// NewestRules is the version of new experiments.
-	NewestRules = RulesV9
+	NewestRules = RulesV10
 )
 
 // since reports whether the experiment's rules are at least v.

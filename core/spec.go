@@ -78,6 +78,8 @@ type PluginTraits struct {
 	RunAhead uint32 `json:"run_ahead,omitempty"`
 	// Saves says that the trainable can make a checkpoint on request.
 	Saves bool `json:"saves,omitempty"`
+	// Again are the plugins that are told results again that a restarted trial reports again (B-061).
+	Again Audience `json:"again,omitempty"`
 }
 
 // Leases says how leases are requested and kept.

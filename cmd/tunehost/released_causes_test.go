@@ -23,6 +23,9 @@ func TestReleasedCauses(t *testing.T) {
 		"v2": "ERROR unsaved: 4, PAUSED scheduler: 1, TERMINATED budget_expression: 2, TERMINATED completed: 32, " +
 			"TERMINATED scheduler: 65, TERMINATED user: 1, " +
 			"attempt trainable: 13, stopped by the user: 1",
+		"v3": "ERROR unsaved: 3, PAUSED scheduler: 2, TERMINATED budget_expression: 2, TERMINATED completed: 33, " +
+			"TERMINATED scheduler: 65, TERMINATED user: 1, " +
+			"attempt trainable: 13, stopped by the user: 1",
 	}
 	for _, version := range versions(t) {
 		seen := map[string]int{}

@@ -16,7 +16,7 @@ var aboutSearcher = regexp.MustCompile(`\bsearcher\b`)
 // same file continues it, without a warning, with the trials of one that names random. B-083
 func TestReleasedWithoutSearcher(t *testing.T) {
 	t.Parallel()
-	for _, version := range versions(t) {
+	for _, version := range versions(t)[:2] { // later ones had another searcher from the beginning
 		named, nameless := clone(t, version+"/simple"), clone(t, version+"/simple")
 		file := filepath.Join(nameless, "experiment.yaml")
 		text, err := os.ReadFile(file)

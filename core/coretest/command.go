@@ -150,8 +150,12 @@ func setFlag(s *core.Spec, key string) error {
 		*f = true
 		return nil
 	}
-	if key == "lenient" {
+	switch key {
+	case "lenient":
 		s.StrictMetrics = false
+		return nil
+	case "again":
+		s.Again = core.ToSearcher | core.ToScheduler
 		return nil
 	}
 	return fmt.Errorf("unknown setting %q", key)

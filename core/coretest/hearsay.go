@@ -135,6 +135,11 @@ func (a *audit) tellTogether(o core.Observation) error {
 // forget drops what the trial had reported.
 func (t *account) forget() { t.iteration, t.values, t.results = 0, nil, 0 }
 
+// deaf reports whether a plugin must not be told a result: it knows the iteration, and has not asked to hear it again.
+func (a *audit) deaf(who core.Audience, again bool) bool {
+	return again && (a.spec.Rules < core.RulesV10 || a.spec.Again&who == 0)
+}
+
 // tellResult: each result is told once to reporters, each iteration once to the searcher, and a
 // decision is owed for what the scheduler is told.
 func (a *audit) tellResult(t *account, o core.Observation) error {
@@ -153,9 +158,10 @@ func (a *audit) tellResult(t *account, o core.Observation) error {
 	switch {
 	case o.Iteration != want:
 		return fmt.Errorf("it is iteration %d", want)
-	case o.Again != again || a.runs() == 1 && (again || t.stretch > 0) == (o.To&core.ToSearcher != 0):
+	case o.Again != again,
+		a.runs() == 1 && (a.deaf(core.ToSearcher, again) || t.stretch > 0) == (o.To&core.ToSearcher != 0):
 		return fmt.Errorf("iteration %d was told, in stretch %d", t.told, t.stretch)
-	case o.Due != (o.To&core.ToScheduler != 0) || o.Due && (again || a.spec.Quiet || e.Done):
+	case o.Due != (o.To&core.ToScheduler != 0) || o.Due && (a.deaf(core.ToScheduler, again) || a.spec.Quiet || e.Done):
 		return fmt.Errorf("due is %t", o.Due)
 	case o.To&core.ToReporters == 0:
 		return errors.New("reporters do not hear of it")

@@ -31,7 +31,7 @@ func (w *World) settings() core.Spec {
 			FailRaise: w.one(16)},
 		StrictMetrics: !w.one(4),
 		PluginTraits: core.PluginTraits{Independent: w.one(3), Quiet: w.one(4),
-			RunAhead: uint32(max(0, w.r.IntN(5)-2)), Saves: !w.one(3)}}
+			RunAhead: uint32(max(0, w.r.IntN(5)-2)), Saves: !w.one(3), Again: core.Audience(w.r.IntN(4))}}
 	if s.Trials == 0 {
 		s.Trials = -1
 	}
@@ -121,7 +121,7 @@ func (w *World) otherSettings() []core.Event {
 	s := w.settings()
 	s.Manual, s.Quiet, s.RunAhead, s.Saves, s.Independent = w.spec.Manual, w.spec.Quiet, w.spec.RunAhead, w.spec.Saves,
 		w.spec.Independent
-	s.Start, s.Extended = w.spec.Start, w.spec.Extended
+	s.Start, s.Extended, s.Again = w.spec.Start, w.spec.Extended, w.spec.Again
 	if s.Leases = w.spec.Leases; s.Leases != nil {
 		s.Overcommit = false
 	}

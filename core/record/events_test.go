@@ -219,7 +219,7 @@ var spec = rapid.Custom(func(t *rapid.T) core.Spec {
 			"leases"),
 		Start:         rapid.SampledFrom([]*core.Start{nil, {}, {Iteration: 27}}).Draw(t, "start"),
 		StrictMetrics: yes(t), PluginTraits: core.PluginTraits{Independent: yes(t), Quiet: yes(t), RunAhead: u32(t),
-			Saves: yes(t)},
+			Saves: yes(t), Again: core.Audience(rapid.IntRange(0, 3).Draw(t, "again"))},
 		Required: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Required {
 			return core.Required{Metric: name(t),
 				By: name(t)}

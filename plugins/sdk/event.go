@@ -63,6 +63,9 @@ type Event struct {
 	// the results, so that the same requests give the same Seconds. It is false if any part was measured, and
 	// for trials of other experiments.
 	SecondsTold bool
+	// Again says that a restarted trial reports this iteration once more. Only plugins with the trait Again are told
+	// such results.
+	Again bool
 	// Reason is a text for people (TrialCompleted, TrialFailed, TrialRemoved).
 	Reason string
 }

@@ -78,6 +78,9 @@ type Traits struct {
 	// CombinesGrid: it combines the grid axes of the space itself, so requests do not fix them. It suggests
 	// each combination once before it repeats one (searchers).
 	CombinesGrid bool
+	// Again: it is told the results of a restarted trial also for iterations that the trial had reported before
+	// (B-061), and decides on them. Without it, it is told each iteration once.
+	Again bool
 	// Requires names metrics that every result must have in addition to the objectives (B-014).
 	Requires []string
 }

@@ -22,6 +22,17 @@ type Traits struct {
 	Trainable           sdk.TrainableTraits
 }
 
+// again returns which of the plugins are told results again.
+func (t Traits) again() (who core.Audience) {
+	if t.Searcher.Again {
+		who |= core.ToSearcher
+	}
+	if t.Scheduler.Again {
+		who |= core.ToScheduler
+	}
+	return who
+}
+
 // Of returns the settings of the core for an experiment. The error is about amounts of resources.
 func Of(e *config.Experiment, seed uint64, t Traits) (core.Spec, error) {
 	request, err := LeastRequest(e)
@@ -39,7 +50,7 @@ func Of(e *config.Experiment, seed uint64, t Traits) (core.Spec, error) {
 			FailFast: e.Failures.FailFast, FailRaise: e.Failures.Raise},
 		StrictMetrics: e.StrictMetrics,
 		PluginTraits: core.PluginTraits{Independent: t.Searcher.Independent, Quiet: t.Scheduler.Quiet,
-			RunAhead: uint32(t.Scheduler.RunAhead), Saves: t.Trainable.Saves},
+			RunAhead: uint32(t.Scheduler.RunAhead), Saves: t.Trainable.Saves, Again: t.again()},
 	}
 	if e.Leased() {
 		s.Leases = &core.Leases{IdleNS: int64(e.Idle), OwnRequests: len(e.Computed) > 0 || t.Trainable.Requests}

@@ -59,7 +59,7 @@ var eventKinds = [...]sdk.EventKind{
 // other parameters or from another's checkpoint, that is what the trial had reported before (B-154).
 func (t *Translator) Event(o core.Observation, to core.Audience, traits sdk.Traits) (sdk.Event, error) {
 	e := sdk.Event{Number: o.Number, Kind: eventKinds[o.Kind], Trial: uint32(o.Trial),
-		Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason()}
+		Attempt: o.Attempt, Iteration: o.Iteration, Reason: o.Reason(), Again: o.Again}
 	if o.Learned {
 		return e, t.learned(&e, o)
 	}

@@ -138,7 +138,7 @@ func both(a, b sdk.Traits) sdk.Traits {
 		ahead = a.RunAhead
 	}
 	return sdk.Traits{Quiet: a.Quiet && b.Quiet, RunAhead: ahead, Metrics: a.Metrics || b.Metrics,
-		Saves: a.Saves || b.Saves, Requires: slices.Concat(a.Requires, b.Requires)}
+		Saves: a.Saves || b.Saves, Again: a.Again || b.Again, Requires: slices.Concat(a.Requires, b.Requires)}
 }
 
 // Close ends all layers.

@@ -76,6 +76,21 @@ func TestEachIsAskedWhenItWants(t *testing.T) {
 	}
 }
 
+// B-061: only a layer that has asked for it hears results again.
+func TestWhoHearsAgain(t *testing.T) {
+	once := &script{answers: map[uint64]sdk.Decisions{1: says(1, sdk.Continue, 4, "")}}
+	again := &script{traits: sdk.Traits{Again: true}, answers: map[uint64]sdk.Decisions{2: says(2, sdk.Stop, 0, "bad")}}
+	s := New([]*Layer{{Scheduler: once}, {Scheduler: again}})
+	repeated := result(2, 4)
+	repeated.Again = true
+	for _, e := range []sdk.Event{result(1, 4), repeated} {
+		decide(t, s, e)
+	}
+	if got := fmt.Sprint(once.heard, again.heard); got != "[1] [1 2]" {
+		t.Errorf("heard %s", got)
+	}
+}
+
 // B-010, B-018: of several verdicts the strongest counts, from any layer.
 func TestStrongestVerdictCounts(t *testing.T) {
 	a := &script{answers: map[uint64]sdk.Decisions{1: says(1, sdk.Pause, 0, "later"), 2: says(2, sdk.Stop, 0, "worse")}}
@@ -170,8 +185,8 @@ func TestSnapshot(t *testing.T) {
 func TestTraits(t *testing.T) {
 	s := New([]*Layer{{Scheduler: &script{traits: sdk.Traits{Quiet: true, RunAhead: 0}}},
 		{Scheduler: &script{traits: sdk.Traits{RunAhead: 1, Metrics: true, Requires: []string{"m"}}}},
-		{Scheduler: &script{traits: sdk.Traits{RunAhead: 3, Saves: true}}}})
-	if got, want := fmt.Sprint(s.Traits()), "{false false 1 true true false [m]}"; got != want {
+		{Scheduler: &script{traits: sdk.Traits{RunAhead: 3, Saves: true, Again: true}}}})
+	if got, want := fmt.Sprint(s.Traits()), "{false false 1 true true false true [m]}"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if s.Close() == nil {

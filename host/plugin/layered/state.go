@@ -23,7 +23,8 @@ func (l *Layer) receive(events []sdk.Event) (heard []sdk.Event) {
 		e := &events[i]
 		switch e.Kind {
 		case sdk.ResultReported:
-			if l.Traits().Quiet || e.Iteration < l.Until[e.Trial] {
+			traits := l.Traits()
+			if traits.Quiet || e.Again && !traits.Again || e.Iteration < l.Until[e.Trial] {
 				continue
 			}
 		case sdk.TrialStarted, sdk.TrialCompleted, sdk.TrialFailed, sdk.TrialRemoved:

@@ -108,6 +108,7 @@ REMARKS: Dict[str, List[str]] = {
             "`grid_search`",
         ],
     ),
+    "grid_search": [SAME, "of several grids, the last one varies fastest; in Ray the first one does"],
     "ResultGrid": [SAME, "is also made of the experiment's directory"],
     **dict.fromkeys(("ASHAScheduler", "AsyncHyperBandScheduler"), [SAME, _MILESTONES]),
     "create_scheduler": [SAME, "names of tunehost's plugins work, too"],

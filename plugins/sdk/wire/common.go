@@ -29,7 +29,7 @@ func TraitsToProto(t sdk.Traits, snapshots bool) *pb.Traits {
 		Independent: t.Independent, Quiet: t.Quiet,
 		RunAhead: uint32(min(natural(t.RunAhead), maxRunAhead)),
 		Metrics:  t.Metrics, Saves: t.Saves, Requires: t.Requires,
-		Snapshots: snapshots, CombinesGrid: t.CombinesGrid,
+		Snapshots: snapshots, CombinesGrid: t.CombinesGrid, Again: t.Again,
 	}
 }
 
@@ -39,7 +39,7 @@ func TraitsFromProto(m *pb.Traits) (t sdk.Traits, snapshots bool) {
 		Independent: m.GetIndependent(), Quiet: m.GetQuiet(),
 		RunAhead: int(min(uint64(m.GetRunAhead()), maxRunAhead)),
 		Metrics:  m.GetMetrics(), Saves: m.GetSaves(), Requires: m.GetRequires(),
-		CombinesGrid: m.GetCombinesGrid(),
+		CombinesGrid: m.GetCombinesGrid(), Again: m.GetAgain(),
 	}, m.GetSnapshots()
 }
 
@@ -60,6 +60,7 @@ func EventsToProto(events []sdk.Event) []*pb.Event {
 		m.Point, m.Losses = pointToProto(e.Point), e.Losses
 		m.Metrics = metricsToProto(e.Metrics)
 		m.Seconds, m.SecondsTold, m.Reason = e.Seconds, e.SecondsTold, e.Reason
+		m.Again = e.Again
 		out[i] = m
 	}
 	return out
@@ -79,6 +80,7 @@ func EventsFromProto(ms []*pb.Event) []sdk.Event {
 			Point: pointFromProto(m.GetPoint()), Losses: m.GetLosses(),
 			Metrics: metricsFromProto(m.GetMetrics()),
 			Seconds: m.GetSeconds(), SecondsTold: m.GetSecondsTold(), Reason: m.GetReason(),
+			Again: m.GetAgain(),
 		}
 	}
 	return out

@@ -65,6 +65,7 @@ func event() *rapid.Generator[sdk.Event] {
 			Iteration: rapid.Uint64().Draw(t, "iteration"), Point: point.Draw(t, "p"),
 			Losses: rapid.SliceOf(number).Draw(t, "losses"), Metrics: rapid.SliceOf(metric()).Draw(t, "metrics"),
 			Seconds: number.Draw(t, "seconds"), SecondsTold: rapid.Bool().Draw(t, "told"),
+			Again:  rapid.Bool().Draw(t, "again"),
 			Reason: text.Draw(t, "reason"),
 		}
 	})

@@ -249,6 +249,6 @@ E
 ends 0 "$tunehost" run judged.yaml -v 0
 
 # What is no part of the record.
-find results \( -name host.log -o -name LOCK -o -name control -o -name stdout -o -name stderr -o -name progress.csv -o -name '.fake-cluster*' \) -delete
+find results \( -name host.log -o -name LOCK -o -name control -o -name stdout -o -name stderr -o -name progress.csv -o -name .room -o -name '.fake-cluster*' \) -delete
 find results -type d \( -name blobs -o -name restored -o -name snapshots -o -name '*.tmp' \) -prune -exec rm -rf {} +
 chmod -R u+rwX results

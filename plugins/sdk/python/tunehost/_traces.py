@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from typing import TYPE_CHECKING, Optional, Set, TypeVar
@@ -84,7 +85,8 @@ def show() -> None:
     """Prints the traceback of the exception that is handled."""
     import traceback
 
-    traceback.print_exc()
+    with contextlib.suppress(OSError, ValueError):  # the author's code may have closed stderr
+        traceback.print_exc()
 
 
 def full(error: BaseException) -> str:

@@ -58,7 +58,7 @@ def _event(m: pb.Event, space: Space) -> Event:
     point = list(m.point.values) if m.HasField("point") else None
     return Event(m.number, kind, m.trial, m.attempt, m.iteration, point, tuple(m.losses),
                  {x.name: x.value for x in m.metrics}, m.seconds, m.reason, space,
-                 m.seconds_told)
+                 m.seconds_told, m.again)
 
 
 def reported(m: reporter_pb2.ReporterEvent) -> ReporterEvent:
@@ -85,12 +85,12 @@ def requests(messages: Iterable[searcher_pb2.SuggestRequest.Request], space: Spa
 
 
 def searcher_traits(s: Searcher) -> pb.Traits:
-    return pb.Traits(independent=s.independent, metrics=s.metrics, requires=list(s.requires), combines_grid=s.combines_grid,
+    return pb.Traits(independent=s.independent, metrics=s.metrics, requires=list(s.requires), combines_grid=s.combines_grid, again=s.again,
                      snapshots=overrides(s, "snapshot"))
 
 
 def scheduler_traits(s: Scheduler) -> pb.Traits:
-    return pb.Traits(quiet=s.quiet, run_ahead=max(0, s.run_ahead), metrics=s.metrics, saves=s.saves, requires=list(s.requires),
+    return pb.Traits(quiet=s.quiet, run_ahead=max(0, s.run_ahead), metrics=s.metrics, saves=s.saves, requires=list(s.requires), again=s.again,
                      snapshots=overrides(s, "snapshot"))
 
 

@@ -145,6 +145,7 @@ class Event:
     space: the problem's space.
     seconds_told: whether all of seconds was told by the caller of ask and tell, and nothing of it measured, so that
         the same requests give the same seconds.
+    again: a restarted trial reports this iteration once more; only plugins with again = True are told such results.
     """
 
     number: int
@@ -159,6 +160,7 @@ class Event:
     reason: str = ""
     space: Optional[Space] = field(default=None, repr=False)
     seconds_told: bool = False
+    again: bool = False
 
     @cached_property
     def params(self) -> Dict[str, Any]:

@@ -132,12 +132,15 @@ class _Learner(Plugin):
     metrics: True: event.metrics has all metrics of a result. Without it, events have only the losses.
     requires: names of metrics that each result must have beside those of the objectives: a trial that reports
         without one fails, with a message that says who needs it.
+    again: True: it is told the results of a restarted trial also for iterations that the trial had reported before, and a
+        scheduler decides on them; event.again says so of each. Without it, it is told each iteration once.
     """
 
     problem: Problem
     space: Space
     metrics: bool = False
     requires: Sequence[str] = ()
+    again: bool = False
 
     def observe(self, event: Event) -> None:
         """Called with each event, in order."""

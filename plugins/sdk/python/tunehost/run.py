@@ -299,8 +299,9 @@ class Run:
         """The iteration that a report gives; 0: none. ValueError if the host would refuse it."""
         given = whole(iteration) if iteration is not None else r.iteration or 0
         name = "iteration" if iteration is not None else r.counted
-        if r.metrics.get("training_iteration", 1) < 1:
-            raise ValueError(f"training_iteration is {r.metrics['training_iteration']:g}: {_COUNTED}")
+        told = r.metrics.get("training_iteration", 1.0)
+        if told < 1 or not float(told).is_integer():
+            raise ValueError(f"training_iteration is {told:g}: {_COUNTED}")
         if given and self._reported and given <= self._iteration:
             raise ValueError(f"{name} is {given} after {self._iteration}: {_COUNTED}")
         return given

@@ -762,6 +762,7 @@ type Event struct {
 	Seconds       float64                `protobuf:"fixed64,9,opt,name=seconds,proto3" json:"seconds,omitempty"`
 	Reason        string                 `protobuf:"bytes,10,opt,name=reason,proto3" json:"reason,omitempty"`
 	SecondsTold   bool                   `protobuf:"varint,11,opt,name=seconds_told,json=secondsTold,proto3" json:"seconds_told,omitempty"` // by the caller of ask and tell; not measured
+	Again         bool                   `protobuf:"varint,12,opt,name=again,proto3" json:"again,omitempty"`                                // a restarted trial reports this iteration once more; only with the trait again
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -873,6 +874,13 @@ func (x *Event) GetSecondsTold() bool {
 	return false
 }
 
+func (x *Event) GetAgain() bool {
+	if x != nil {
+		return x.Again
+	}
+	return false
+}
+
 // Traits are properties of an opened searcher or scheduler.
 type Traits struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -884,6 +892,7 @@ type Traits struct {
 	Requires      []string               `protobuf:"bytes,6,rep,name=requires,proto3" json:"requires,omitempty"`
 	Snapshots     bool                   `protobuf:"varint,7,opt,name=snapshots,proto3" json:"snapshots,omitempty"`
 	CombinesGrid  bool                   `protobuf:"varint,8,opt,name=combines_grid,json=combinesGrid,proto3" json:"combines_grid,omitempty"`
+	Again         bool                   `protobuf:"varint,9,opt,name=again,proto3" json:"again,omitempty"` // it is told results again that a restarted trial reports again
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -970,6 +979,13 @@ func (x *Traits) GetSnapshots() bool {
 func (x *Traits) GetCombinesGrid() bool {
 	if x != nil {
 		return x.CombinesGrid
+	}
+	return false
+}
+
+func (x *Traits) GetAgain() bool {
+	if x != nil {
+		return x.Again
 	}
 	return false
 }
@@ -1095,7 +1111,7 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"\bcapacity\x18\a \x01(\fR\bcapacity\"2\n" +
 	"\x06Metric\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x01R\x05value\"\x8d\x05\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value\"\xa3\x05\n" +
 	"\x05Event\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12+\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x17.tunehost.v1.Event.KindR\x04kind\x12\x14\n" +
@@ -1108,7 +1124,8 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"\aseconds\x18\t \x01(\x01R\aseconds\x12\x16\n" +
 	"\x06reason\x18\n" +
 	" \x01(\tR\x06reason\x12!\n" +
-	"\fseconds_told\x18\v \x01(\bR\vsecondsTold\"\xaa\x02\n" +
+	"\fseconds_told\x18\v \x01(\bR\vsecondsTold\x12\x14\n" +
+	"\x05again\x18\f \x01(\bR\x05again\"\xaa\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10KIND_TRIAL_ADDED\x10\x01\x12\x16\n" +
@@ -1122,7 +1139,7 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"\x13KIND_TRIAL_REQUEUED\x10\t\x12\x19\n" +
 	"\x15KIND_EXPERIMENT_ENDED\x10\n" +
 	"\x12\x15\n" +
-	"\x11KIND_SEARCH_ENDED\x10\v\"\xec\x01\n" +
+	"\x11KIND_SEARCH_ENDED\x10\v\"\x82\x02\n" +
 	"\x06Traits\x12 \n" +
 	"\vindependent\x18\x01 \x01(\bR\vindependent\x12\x14\n" +
 	"\x05quiet\x18\x02 \x01(\bR\x05quiet\x12\x1b\n" +
@@ -1131,7 +1148,8 @@ const file_tunehost_v1_common_proto_rawDesc = "" +
 	"\x05saves\x18\x05 \x01(\bR\x05saves\x12\x1a\n" +
 	"\brequires\x18\x06 \x03(\tR\brequires\x12\x1c\n" +
 	"\tsnapshots\x18\a \x01(\bR\tsnapshots\x12#\n" +
-	"\rcombines_grid\x18\b \x01(\bR\fcombinesGrid\"J\n" +
+	"\rcombines_grid\x18\b \x01(\bR\fcombinesGrid\x12\x14\n" +
+	"\x05again\x18\t \x01(\bR\x05again\"J\n" +
 	"\n" +
 	"Diagnostic\x12\x12\n" +
 	"\x04what\x18\x01 \x01(\tR\x04what\x12\x14\n" +

@@ -65,7 +65,7 @@ def closes_over():
         (lambda: fit(loss, [("x", 1)]), "expected a dict of parameters"),
         (lambda: fit(loss, {"x": tune.uniform}), r"x is the function tune.uniform: call it, as in tune.uniform\(lower, upper\)"),
         (lambda: fit(loss, {"a": {"b": tune.choice}}), r"a/b is the function tune.choice: .*tune.choice\(categories\)"),
-        (lambda: fit(closes_over()), "because of its variable lock, a lock .*: create such objects inside of the trainable"),
+        (lambda: fit(closes_over()), "because of its variable lock, a lock .*: create such objects where they are used"),
         (lambda: fit(loss, scheduler="asha2"), "there is no scheduler"),
         (lambda: fit(loss, scheduler=tune.schedulers.ASHAScheduler), r"as in AsyncHyperBandScheduler\(\)"),
         (lambda: tune.Tuner(loss, tune_config={"metric": "loss"}), "expected a tune.TuneConfig"),
@@ -481,8 +481,18 @@ def constant(config):
         tune.report({"loss": 1, "training_iteration": 7})
 
 
+def between(config):
+    for _ in range(3):
+        tune.report({"loss": 1, "training_iteration": 2.5})
+
+
 @pytest.mark.parametrize(
-    "train, says", [(from_zero, "training_iteration is 0: it counts from 1"), (constant, "training_iteration is 7 after 7: ")]
+    "train, says",
+    [
+        (from_zero, "training_iteration is 0: it counts from 1"),
+        (constant, "training_iteration is 7 after 7: "),
+        (between, "training_iteration is 2.5: it counts from 1"),
+    ],
 )
 def test_an_iteration_that_cannot_be_is_named(train, says):
     (result,) = fit(train)
@@ -762,6 +772,29 @@ def all_terminated(config):
         os.kill(pid, signal.SIGTERM)
     time.sleep(3)
     tune.report({"loss": 2})
+
+
+def by_number(config):
+    os.close(2)
+    raise ValueError("on purpose")
+
+
+def by_name(config):
+    sys.stderr.close()
+    raise ValueError("on purpose")
+
+
+@pytest.mark.parametrize("train", [by_number, by_name])
+def test_an_error_is_told_without_stderr(train):
+    (result,) = fit(train)
+    assert str(result.error).startswith("ValueError: on purpose")
+
+
+def test_what_cannot_be_pickled_takes_no_name():
+    for _ in range(2):
+        with pytest.raises(tune.TuneError, match="cannot be pickled"):
+            tunehost.minimize(closes_over(), {"x": tune.uniform(0, 1)}, name="free", trials=1, verbose=0)
+    assert not os.path.exists("results/free") and not os.path.exists("results/free-2")
 
 
 def test_a_trial_that_a_signal_ends_says_so():

@@ -202,66 +202,70 @@ def test_limits_and_repeats_around_a_searcher(capsys):
     assert [r.config["free"][1] for r in again] == [1, 1, 1, 2, 2, 2]
 
 
-class Told(Searcher):
-    """Suggests 1, 2 …, and keeps what it is told."""
+class Numbered(Searcher):
+    """Suggests 1, 2, 3 …, and keeps what it is told of each."""
 
     def __init__(self, most):
         super().__init__(metric="loss", mode="min")
-        self.most, self.points, self.told, self.ends = most, {}, [], []
+        self.most, self.ids, self.told = most, {}, []
 
     def suggest(self, trial_id):
-        if len(self.points) == self.most:
+        if len(self.ids) == self.most:
             return Searcher.FINISHED
-        self.points[trial_id] = len(self.points) + 1
-        return {"x": float(self.points[trial_id])}
+        self.ids[trial_id] = len(self.ids) + 1
+        return {"x": float(len(self.ids))}
 
     def on_trial_result(self, trial_id, result):
-        self.told.append(self.points[trial_id])
+        self.told.append((self.ids[trial_id], result["training_iteration"], result["loss"]))
 
     def on_trial_complete(self, trial_id, result=None, error=False):
-        self.ends.append((self.points[trial_id], result and result["loss"], error))
+        self.told.append((self.ids[trial_id], "end", None if error else result["loss"]))
 
 
-def indexed(config):
-    if config["x"] == 4 and config["__trial_index__"] == 0 or config["x"] == 3:
-        raise ValueError("on purpose")
-    tune.report({"loss": 10 * config["x"] + config["__trial_index__"]})
+@pytest.mark.parametrize("around", [lambda s: s, lambda s: ConcurrencyLimiter(s, 2)])
+def test_a_repeater_tells_each_point_its_own_mean(around):
+    """Also of the points whose numbers are those of earlier trials, and of the last one, which ends after all suggestions."""
+    def index(config):
+        if config["x"] == 2 and config["__trial_index__"] == 0:
+            raise ValueError("on purpose")
+        tune.report({"loss": 10 * config["x"] + config["__trial_index__"]})
+
+    counts = Numbered(4)
+    results = fit(index, {"x": tune.uniform(0, 9)}, num_samples=12, search_alg=around(Repeater(counts, 3)), metric="loss", mode="min")
+    assert sorted(counts.told) == [(1, "end", 11), (2, "end", 21.5), (3, "end", 31), (4, "end", 41)]
+    assert list(counts.ids) == [r.trial_id for r in results][::3]
 
 
-def test_a_repeated_searcher_is_told_means_also_at_the_end():
-    """B-105: the last points end after its last suggestion, and each is told as the mean of its own runs."""
-    told, space = Told(5), {"x": tune.uniform(0, 9)}
-    fit(indexed, space, num_samples=15, search_alg=Repeater(told, 3), max_concurrent_trials=6)
-    assert sorted(told.ends) == [(1, 11, False), (2, 21, False), (3, None, True), (4, 41.5, False), (5, 51, False)]
-    assert told.told == []
+class Notes(FIFOScheduler):
+    """Keeps the results that it is told."""
 
-
-class HearsEnds(FIFOScheduler):
     def __init__(self):
         super().__init__()
-        self.ends = []
+        self.told = []
 
-    def on_trial_complete(self, tune_controller, trial, result):
-        self.ends.append((trial.config["x"], result["training_iteration"], result["loss"], result["other"]))
-
-
-def better_again(config):
-    again = os.path.exists("begun")
-    Path("begun").touch()
-    for i in (1, 2):
-        tune.report({"loss": 100.0 * again + i, "other": 7.0 + again})
-    if not again:
-        raise ValueError("on purpose")
+    def on_trial_result(self, tune_controller, trial, result):
+        self.told.append((result["training_iteration"], result["loss"]))
+        return self.CONTINUE
 
 
-def test_a_trial_that_runs_again_ends_with_what_it_has_then():
-    """B-061: its iterations are told once, and its end has the result of the attempt that counts."""
-    told, hears = Told(3), HearsEnds()
-    run = {"failure_config": tune.FailureConfig(max_failures=1)}
-    results = fit(better_again, {"x": tune.uniform(0, 9)}, run, num_samples=3, search_alg=told, scheduler=hears)
-    assert [r.metrics["loss"] for r in results] == [102.0] * 3
-    assert sorted(told.ends) == [(x, 102.0, False) for x in (1, 2, 3)]
-    assert set(hears.ends) <= {(x, 2, 102.0, 8.0) for x in (1, 2, 3)} and len(hears.ends) >= 2  # not told of the last
+def second_differs(config):
+    """Fails the first time, and has other values the second time."""
+    again = os.path.exists("again")
+    Path("again").touch()
+    for i in (1, 2, 3):
+        tune.report({"loss": 100 * again + i})
+        if i == 2 and not again:
+            raise ValueError("on purpose")
+
+
+def test_a_retried_trial_is_told_again():
+    notes, counts = Notes(), Numbered(2)
+    run = {"stop": lambda trial_id, result: result["loss"] == 102, "failure_config": tune.FailureConfig(max_failures=1)}
+    results = fit(second_differs, {"x": tune.uniform(0, 9)}, run, search_alg=counts, scheduler=notes, num_samples=2, max_concurrent_trials=1)
+    told = [(1, 1), (2, 2), (1, 101), (2, 102)]
+    assert notes.told == told * 2 and [r.metrics["loss"] for r in results] == [102, 102]
+    assert counts.told[:5] == [(1, i, loss) for i, loss in [*told, ("end", 102)]]
+    assert counts.told[-3:] == [(2, 1, 101), (2, 2, 102), (2, "end", 102)]  # after its last suggestion
 
 
 def test_optuna_itself_is_a_searcher():

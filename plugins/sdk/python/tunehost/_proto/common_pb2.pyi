@@ -127,7 +127,7 @@ class Metric(_message.Message):
     def __init__(self, name: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("number", "kind", "trial", "attempt", "iteration", "point", "losses", "metrics", "seconds", "reason", "seconds_told")
+    __slots__ = ("number", "kind", "trial", "attempt", "iteration", "point", "losses", "metrics", "seconds", "reason", "seconds_told", "again")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         KIND_UNSPECIFIED: _ClassVar[Event.Kind]
@@ -165,6 +165,7 @@ class Event(_message.Message):
     SECONDS_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     SECONDS_TOLD_FIELD_NUMBER: _ClassVar[int]
+    AGAIN_FIELD_NUMBER: _ClassVar[int]
     number: int
     kind: Event.Kind
     trial: int
@@ -176,10 +177,11 @@ class Event(_message.Message):
     seconds: float
     reason: str
     seconds_told: bool
-    def __init__(self, number: _Optional[int] = ..., kind: _Optional[_Union[Event.Kind, str]] = ..., trial: _Optional[int] = ..., attempt: _Optional[int] = ..., iteration: _Optional[int] = ..., point: _Optional[_Union[Point, _Mapping]] = ..., losses: _Optional[_Iterable[float]] = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ..., seconds: _Optional[float] = ..., reason: _Optional[str] = ..., seconds_told: bool = ...) -> None: ...
+    again: bool
+    def __init__(self, number: _Optional[int] = ..., kind: _Optional[_Union[Event.Kind, str]] = ..., trial: _Optional[int] = ..., attempt: _Optional[int] = ..., iteration: _Optional[int] = ..., point: _Optional[_Union[Point, _Mapping]] = ..., losses: _Optional[_Iterable[float]] = ..., metrics: _Optional[_Iterable[_Union[Metric, _Mapping]]] = ..., seconds: _Optional[float] = ..., reason: _Optional[str] = ..., seconds_told: bool = ..., again: bool = ...) -> None: ...
 
 class Traits(_message.Message):
-    __slots__ = ("independent", "quiet", "run_ahead", "metrics", "saves", "requires", "snapshots", "combines_grid")
+    __slots__ = ("independent", "quiet", "run_ahead", "metrics", "saves", "requires", "snapshots", "combines_grid", "again")
     INDEPENDENT_FIELD_NUMBER: _ClassVar[int]
     QUIET_FIELD_NUMBER: _ClassVar[int]
     RUN_AHEAD_FIELD_NUMBER: _ClassVar[int]
@@ -188,6 +190,7 @@ class Traits(_message.Message):
     REQUIRES_FIELD_NUMBER: _ClassVar[int]
     SNAPSHOTS_FIELD_NUMBER: _ClassVar[int]
     COMBINES_GRID_FIELD_NUMBER: _ClassVar[int]
+    AGAIN_FIELD_NUMBER: _ClassVar[int]
     independent: bool
     quiet: bool
     run_ahead: int
@@ -196,7 +199,8 @@ class Traits(_message.Message):
     requires: _containers.RepeatedScalarFieldContainer[str]
     snapshots: bool
     combines_grid: bool
-    def __init__(self, independent: bool = ..., quiet: bool = ..., run_ahead: _Optional[int] = ..., metrics: bool = ..., saves: bool = ..., requires: _Optional[_Iterable[str]] = ..., snapshots: bool = ..., combines_grid: bool = ...) -> None: ...
+    again: bool
+    def __init__(self, independent: bool = ..., quiet: bool = ..., run_ahead: _Optional[int] = ..., metrics: bool = ..., saves: bool = ..., requires: _Optional[_Iterable[str]] = ..., snapshots: bool = ..., combines_grid: bool = ..., again: bool = ...) -> None: ...
 
 class Diagnostic(_message.Message):
     __slots__ = ("what", "where", "todo")

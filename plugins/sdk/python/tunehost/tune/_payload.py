@@ -197,7 +197,7 @@ def _pickler(value: Any, what: str, buffers: Optional[Callable[[Any], Any]] = No
     except Exception as e:
         found = _culprit(value)
         raise TuneError(
-            f"{what} cannot be pickled{found} ({' '.join(str(e).split())}): create such objects inside of the trainable"
+            f"{what} cannot be pickled{found} ({' '.join(str(e).split())}): create such objects where they are used, such as in the trainable"
         ) from e
     return pickler
 

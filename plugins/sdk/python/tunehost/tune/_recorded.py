@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 
 def objective(dir: str) -> Tuple[Optional[str], Optional[str]]:
@@ -15,20 +15,9 @@ def objective(dir: str) -> Tuple[Optional[str], Optional[str]]:
     return found["metric"], found["mode"]
 
 
-def metrics(dir: str) -> List[str]:
-    """The metrics of all objectives of an experiment."""
-    found = _key(dir, "objectives") or [_key(dir, "objective")]
-    return [one["metric"] for one in found if one]
-
-
 def checkpoints(dir: str) -> Dict[str, Any]:
     """Which checkpoints an experiment keeps: keep, score and mode, as far as they are given."""
     return _key(dir, "checkpoint") or {}
-
-
-def repeat(dir: str) -> int:
-    """How many trials each suggestion becomes."""
-    return int(_key(dir, "repeat") or 1)
 
 
 def _key(dir: str, name: str) -> Any:

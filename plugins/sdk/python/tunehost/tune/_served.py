@@ -12,12 +12,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import tunehost
 from tunehost.space import Rand, TooTight
 from tunehost._view import SUGGESTION
-from tunehost.events import EXHAUSTED, WAIT, Decision, Event, EventKind, Request
+from tunehost.events import EXHAUSTED, WAIT, Decision, Event, EventKind, Objective, Request
 
 from . import _encode, _nested, _payload, _points, _values
 from ._controller import Controller
@@ -125,6 +125,7 @@ class _Served:
 
     version = "1.0.0"
     metrics = True
+    again = True
     folder = Path()  #: of this plugin
     base: type = object
     problem: Any
@@ -203,9 +204,9 @@ def ended(folder: Path, name: str) -> Path:
     return folder / STATE / f"{name}.ended"
 
 
-def late(folder: Path) -> Path:
-    """The file with the trials of whose end a searcher was not told, and the iterations up to which it was."""
-    return folder / STATE / "late.pkl"
+def untold(folder: Path) -> Path:
+    """The file with the suggestions of whose end a searcher was not told: an Untold."""
+    return folder / STATE / "untold.pkl"
 
 
 def _through_file(save: Callable[[str], Any]) -> bytes:
@@ -403,6 +404,14 @@ class ServedStopper(_Served, tunehost.Scheduler):
         return None
 
 
+class Untold(NamedTuple):
+    """What a searcher must still be told once the experiment has ended: it was asked for nothing more."""
+
+    told: Dict[int, _values.Place]  #: the suggestions that run, and the last result of each that it was told
+    runs: int  #: of each suggestion
+    objectives: Sequence[Objective]
+
+
 class ServedSearcher(_Served, tunehost.Searcher):
     """A Searcher of Ray as a searcher of tunehost."""
 
@@ -413,21 +422,29 @@ class ServedSearcher(_Served, tunehost.Searcher):
 
         self.base = Searcher
         super().open()
-        self._asked: set[int] = set()  # trials that this process, or the one of the snapshot, has suggested
+        self._runs: int = _payload.load(self.folder.parent / "facts.pkl").get("repeat", 1)  # of each suggestion
+        self._asked: set[int] = set()  # suggestions of this process, or of the one of the snapshot
         self._last: Dict[int, Dict[str, Any]] = {}
         self._ended: set[int] = set()
+        self._at: Dict[int, _values.Place] = {}  # of the last results
 
     def mine(self) -> Any:
-        return self._asked, self._last, self._ended
+        return self._asked, self._last, self._ended, self._at
 
     def take(self, mine: Any) -> None:
-        self._asked, self._last, self._ended = mine
+        self._asked, self._last, self._ended, *more = mine  # earlier releases have written three
+        self._at = more[0] if more else {n: (1, last["training_iteration"]) for n, last in self._last.items()}
 
     def leave(self) -> str:
         why = super().leave()
-        told = {n: self._last[n]["training_iteration"] if n in self._last else 0 for n in self._asked - self._ended}
-        _payload.dump(late(self.folder.parent), told, "what it was told")
+        told = {n: self._at.get(n, (0, 0)) for n in self._asked - self._ended}
+        left = Untold(told, self._runs, self.problem.objectives)
+        _payload.dump(untold(self.folder.parent), left, "what it was told")
         return why
+
+    def _id(self, number: int) -> str:
+        """The id of a suggestion: that of its first run."""
+        return self.world.id(number * self._runs)
 
     def observe(self, event: Event) -> None:
         number, object = event.trial, self.object
@@ -438,16 +455,16 @@ class ServedSearcher(_Served, tunehost.Searcher):
         if number not in self._asked:
             return
         if event.kind == EventKind.RESULT_REPORTED:
-            self._last[number] = self.world.result(event)
-            object.on_trial_result(self.world.id(number), self._last[number])
+            self._last[number], self._at[number] = self.world.result(event), (event.attempt, event.iteration)
+            object.on_trial_result(self._id(number), self._last[number])
         elif event.kind in (EventKind.TRIAL_COMPLETED, EventKind.TRIAL_REMOVED):
             self._ended.add(number)
             last = self.at_end(event, self._last.pop(number, None))
-            object.on_trial_complete(self.world.id(number), result={**last, "done": True} if last else None)
+            object.on_trial_complete(self._id(number), result={**last, "done": True} if last else None)
         elif event.kind == EventKind.TRIAL_FAILED:
             self._ended.add(number)
             self._last.pop(number, None)
-            object.on_trial_complete(self.world.id(number), result=None, error=True)
+            object.on_trial_complete(self._id(number), result=None, error=True)
 
     def suggest(self, request: Request) -> Any:
         """Asks the user's searcher. What the space cannot express is kept in a file, whose number is the parameter
@@ -471,14 +488,14 @@ class ServedSearcher(_Served, tunehost.Searcher):
 
     def _refuse(self, number: int) -> None:
         """Tells the user's searcher that its suggestion was not taken, as Ray tells it that a trial has failed."""
-        self.object.on_trial_complete(self.world.id(number), result=None, error=True)
+        self.object.on_trial_complete(self._id(number), result=None, error=True)
         self._asked.discard(number)
 
     def _suggest(self, number: int, attempt: int = 0) -> Any:
         from .search import Searcher
 
         seeded(self.problem.seed, number, *([attempt] if attempt else []))
-        config = self.object.suggest(self.world.id(number))
+        config = self.object.suggest(self._id(number))
         if isinstance(config, Mapping):
             self._asked.add(number)
         elif config is not None and not (isinstance(config, str) and config == Searcher.FINISHED):

@@ -6,9 +6,9 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any, List, Mapping, Sequence
+from typing import Any, List, Mapping
 
-from . import _nested, _payload, _recorded, _values
+from . import _payload, _values
 from ._plugin import SERVED
 from ._yaml import to_yaml
 
@@ -142,11 +142,12 @@ def _take(found: Any, value: Any) -> bool:
 
 
 def _take_late(folder: Path, searcher: Any) -> List[str]:
-    from ._served import late
+    from ._late import tell
+    from ._served import untold
 
     try:
-        if late(folder).exists():
-            _tell_late(folder.parent, searcher, _payload.load(late(folder)))
+        if untold(folder).exists():
+            tell(folder.parent, searcher, _payload.load(untold(folder)))
     except Exception as e:  # the results are there, whatever the searcher makes of them
         return [f"the searcher fails with the last results: {type(e).__name__}: {e}"]
     return []
@@ -158,41 +159,3 @@ def without_effect(folder: Path) -> str:
 
     file = final(folder, "scheduler")
     return getattr(_payload.load(file), "without_effect", "") if file.exists() else ""
-
-
-def _tell_late(dir: Path, searcher: Any, told: Mapping[int, int]) -> None:
-    """Tells a searcher of results that came after its last suggestion: no more were asked of it."""
-    from .result_grid import ResultGrid
-
-    repeat = _recorded.repeat(str(dir))
-    if repeat > 1:
-        return _tell_means(list(ResultGrid(str(dir))), searcher, told, repeat, _recorded.metrics(str(dir)))
-    for result in ResultGrid(str(dir)):
-        number, state = result._trial["number"], result._trial["state"]
-        if number not in told or state not in ("TERMINATED", "ERROR"):
-            continue
-        results = [dict(_nested.flat({k: v for k, v in r.items() if k != "config"})) for r in result.results]
-        for one in results:
-            if one["training_iteration"] > told[number]:
-                searcher.on_trial_result(result.trial_id, {**one, "config": result.config})
-        failed = state == "ERROR"
-        last = {**results[-1], "config": result.config, "done": True} if results and not failed else None
-        searcher.on_trial_complete(result.trial_id, result=last, error=failed)
-
-
-def _tell_means(
-    found: Sequence[Any], searcher: Any, told: Mapping[int, int], repeat: int, metrics: Sequence[str]
-) -> None:
-    """Tells a searcher of suggestions whose runs have ended, as their means: told has the numbers of suggestions."""
-    trials = {result._trial["number"]: result for result in found}
-    for number in told:
-        runs = [trials[n] for n in range(number * repeat, (number + 1) * repeat) if n in trials]
-        if len(runs) < repeat or any(run._trial["state"] not in ("TERMINATED", "ERROR") for run in runs):
-            continue
-        good = [run.metrics for run in runs if run._trial["state"] == "TERMINATED" and run.results]
-        means = {name: sum(one[name] for one in good) / len(good) for name in metrics if good}
-        failed = not good and any(run._trial["state"] == "ERROR" for run in runs)
-        last = {**means, "done": True} if good else None
-        searcher.on_trial_complete(trials[number].trial_id, result=last, error=failed)
-
-

@@ -295,6 +295,9 @@ class Tuner:
             os.mkdir(os.path.join(self._dir, _PAYLOAD), 0o700)
             hold.take(self._dir)
             return self._written(Path(self._dir, _PAYLOAD))
+        except TuneError:  # something cannot be pickled, for example: the name stays free
+            self._withdraw()
+            raise
         except OSError as e:
             self._withdraw()
             raise TuneError(
@@ -315,7 +318,8 @@ class Tuner:
         )
         _restore.remember(folder, self._tune, self._run, e.name, self._given)
         _labels.write(folder, e.plan)
-        _serving.write(folder, e.served, {"name": e.name, "request": e.keys.get("resources")})
+        facts = {"name": e.name, "request": e.keys.get("resources"), "repeat": e.keys.get("repeat", 1)}
+        _serving.write(folder, e.served, facts)
         if self._settings:
             _serving.write_feed(folder)
             _restore.remember_settings(folder, self._settings)
@@ -323,7 +327,6 @@ class Tuner:
         _payload.replace(folder / "plugin" / "plugin.yaml", _experiment.plugin_yaml(e, str(folder)).encode())
         file, content = folder / "experiment.yaml", self.to_yaml().encode()
         if len(content) > _MOST_BYTES:
-            self._withdraw()
             raise TuneError(_too_large(e.keys["space"], len(content)))
         _payload.replace(file, content)
         return ["run", str(file)]
