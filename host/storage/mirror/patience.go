@@ -1,3 +1,5 @@
+//go:build s3 || gcs || azure
+
 package mirror
 
 import (

@@ -107,8 +107,8 @@ func Attach(ctx context.Context, url string, dir storage.Dir, o Options) (r *Sto
 	_, err = nolink.Lstat(dir.Path())
 	made := errors.Is(err, fs.ErrNotExist)
 	if err := os.MkdirAll(dir.Path(), 0o700); err != nil {
-		return nil, usererror.Errorf("%s: the experiment's working directory cannot be made: %w; set XDG_STATE_HOME to "+
-			"a folder that can be written to", dir.Path(), err)
+		return nil, usererror.Errorf("%s: the experiment's working directory cannot be made: %w; set XDG_STATE_HOME "+
+			"to a folder that can be written to", dir.Path(), err)
 	}
 	if err := dir.Create(); err != nil {
 		return nil, usererror.Wrap(err)
