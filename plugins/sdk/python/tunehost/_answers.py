@@ -64,7 +64,7 @@ def nodes(answer: Any, by: Any) -> List[ClusterNode]:
     from .executor import ClusterNode
 
     several = not isinstance(answer, str) and isinstance(answer, collections.abc.Iterable)
-    listed = list(answer) if several else []
+    listed: List[Any] = list(answer) if several else []
     if not several or not all(isinstance(n, ClusterNode) for n in listed):
         raise WrongAnswer(f"{called(by)} returned {shown(answer)}; expected a list of tunehost.ClusterNode")
     return listed
