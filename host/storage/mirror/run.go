@@ -46,7 +46,10 @@ func (m *Mirror) Start(ctx context.Context, r Record, hear Listener) (*Running, 
 	if hasVanished(err) {
 		look, err = m.again, nil
 	}
-	if err := cmp.Or(err, m.lease.While(ctx, look)); err != nil {
+	if err == nil {
+		err = m.lease.While(ctx, look)
+	}
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
