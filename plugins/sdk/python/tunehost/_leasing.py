@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import collections.abc
 import json
-from typing import Any, Callable, Iterable, Iterator, Optional, Type, TypeVar
+from typing import Any, Callable, Iterable, Iterator, List, Optional, Type, TypeVar
 
 from . import _answers, _wire
 from ._proto import executor_pb2 as pb
@@ -63,7 +64,7 @@ class ExecutorService:
 
     def Capacity(self, _: Any) -> Any:
         e = self._executor()
-        nodes = self._call("capacity", lambda: _answers.nodes(e.capacity(), type(e).capacity))
+        nodes = self._call("capacity", lambda: _checked(e.capacity(), type(e).capacity))
         return pb.CapacityResponse(nodes=[_node(n) for n in nodes])
 
     def Watch(self, _: Any) -> Iterator[Any]:
@@ -102,3 +103,13 @@ def _node(n: ClusterNode) -> pb.ClusterNode:
 
 def _amounts(amounts: Amounts) -> Iterable[pb.Amount]:
     return [pb.Amount(name=name, value=amounts[name]) for name in sorted(amounts)]
+
+
+def _checked(answer: Any, by: Any) -> List[ClusterNode]:
+    """Checks the nodes that the method by returned."""
+    several = not isinstance(answer, str) and isinstance(answer, collections.abc.Iterable)
+    listed: List[Any] = list(answer) if several else []
+    if not several or not all(isinstance(n, ClusterNode) for n in listed):
+        raise _answers.WrongAnswer(
+            f"{_answers.called(by)} returned {_answers.shown(answer)}; expected a list of tunehost.ClusterNode")
+    return listed

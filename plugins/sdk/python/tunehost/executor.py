@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import collections.abc
+import math
 import threading
 from dataclasses import dataclass, field
-from typing import ClassVar, List, Mapping, Optional, Sequence
+from typing import Any, ClassVar, List, Mapping, Optional, Sequence
 
-from . import _answers
 from .plugin import Plugin
 
 __all__ = ["Agent", "ClusterNode", "Execution", "Executor", "GrantedBundle", "LeaseEvent", "LeaseRequest"]
@@ -159,7 +160,7 @@ class Executor(Plugin):
         self._tell(LeaseEvent(lease, "refused", why))
 
     def _tell(self, event: LeaseEvent) -> None:
-        _answers.lease_event(event)
+        _check(event)
         self.news.add(event)
 
     @property
@@ -172,3 +173,31 @@ class Executor(Plugin):
     def knows_capacity(cls) -> bool:
         """Whether the author has implemented capacity."""
         return cls.capacity is not Executor.capacity
+
+
+def _check(e: LeaseEvent) -> None:
+    """TypeError if the host could not read what an executor tells."""
+    _expect(e, "the lease", e.lease, isinstance(e.lease, str), "its name, a text")
+    _expect(e, "the reason", e.why, isinstance(e.why, str), "a text")
+    _expect(e, "until", e.until, _is_time(e.until), "seconds since 1970, or 0 if the time is not known")
+    listed = isinstance(e.bundles, collections.abc.Sequence) and not isinstance(e.bundles, str)
+    _expect(e, "bundles", e.bundles, listed, "a list of tunehost.GrantedBundle")
+    for b in e.bundles:
+        _expect(e, "a bundle", b, _is_bundle(b), "tunehost.GrantedBundle(node, devices, address), whose node is a text")
+
+
+def _expect(e: LeaseEvent, what: str, value: Any, holds: bool, expected: str) -> None:
+    if not holds:
+        raise TypeError(f"{e.kind}: {what} is {value!r:.100}; expected {expected}")
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return math.isfinite(value) and 0 <= value * 1e9 < 2**63  # nanoseconds
+    except (TypeError, OverflowError):
+        return False
+
+
+def _is_bundle(b: Any) -> bool:
+    texts = isinstance(b, GrantedBundle) and isinstance(b.node, str) and isinstance(b.address, str)
+    return texts and isinstance(b.devices, collections.abc.Iterable)
