@@ -61,11 +61,13 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// further are the last lines without those that a plugin has logged of the failure itself, which What has.
+// further are the last lines without those that a plugin has logged of the failure itself, which What has: such a line
+// ends with the message, or has little beside it.
 func (e *Error) further() []string {
 	_, message, ok := strings.Cut(oneLine(e.What), ": ")
 	return slices.DeleteFunc(slices.Clone(e.Tail), func(line string) bool {
-		return ok && message != "" && strings.Contains(line, message)
+		before, after, repeated := strings.Cut(line, message)
+		return ok && message != "" && repeated && (after == "" || len(before)+len(after) < 2*len(message))
 	})
 }
 
