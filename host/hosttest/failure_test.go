@@ -205,7 +205,7 @@ func TestStubbornPlugin(t *testing.T) {
 func TestForgottenTrials(t *testing.T) {
 	t.Parallel()
 	x := chaotic(t, "quality: 0.5", "scheduler: forgetful\n")
-	wants(t, x.run(t, exitFailed), "scheduler forgetful keeps 1 trials paused")
+	wants(t, x.run(t, exitFailed), "scheduler forgetful keeps 1 trial paused")
 	x.run(t, exitFailed)
 	if s := x.look(t).Now().Machine.State(0); s != core.Paused {
 		t.Error(s)
