@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 	"testing"
 )
 
@@ -45,22 +46,26 @@ func PushJournal(t testing.TB, m *Mirror) {
 // SetRecord replaces the record that a mirror copies.
 func SetRecord(m *Mirror, r Record) { m.record = r }
 
-// Hang makes a store take requests and not answer them, until answer is called.
-func Hang(s *Store) (answer func()) {
-	was := s.bucket
-	h := &hanging{bucket: was, over: make(chan struct{})}
+// Hangs prepares a store, before it is used, to take requests and not answer them, from hang until answer is called.
+func Hangs(s *Store) (hang, answer func()) {
+	h := &hanging{bucket: s.bucket}
 	s.bucket = h
-	return func() { close(h.over) }
+	over := make(chan struct{})
+	return func() { h.over.Store(&over) }, func() { close(over) }
 }
 
 type hanging struct {
 	bucket
-	over chan struct{}
+	over atomic.Pointer[chan struct{}] // nil: it answers
 }
 
 func (h *hanging) answers(ctx context.Context) error {
+	over := h.over.Load()
+	if over == nil {
+		return nil
+	}
 	select {
-	case <-h.over:
+	case <-*over:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

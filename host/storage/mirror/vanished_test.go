@@ -310,11 +310,12 @@ func TestStoreHangs(t *testing.T) {
 	a := on(t, u)
 	warned := make(chan string, 10)
 	a.warn = func(text string) { warned <- text }
+	hang, answer := mirror.Hangs(a.store)
 	a.beginWith(mirror.Timing{Renew: 10 * time.Millisecond, Expire: 300 * time.Millisecond})
 	a.checkpoint(1, "state")
 	a.record("one")
 	mirror.Round(t, a.mirror)
-	answer := mirror.Hang(a.store)
+	hang()
 	a.record("two")
 	for _, want := range []string{"it does not answer", "complete again"} {
 		for text := ""; !strings.Contains(text, want); { // a busy machine may fall behind before
