@@ -134,7 +134,7 @@ func TestStoreLosesSomething(t *testing.T) {
 		if now := a.files(strings.TrimPrefix(u, "file://")); len(now) < 5 || len(now) > len(list) {
 			t.Errorf("%s was removed, and there is %q", list[i], now)
 		}
-		if i == len(list) {
+		if i >= len(list) { // it may have more or fewer pieces each time
 			return
 		}
 	}
