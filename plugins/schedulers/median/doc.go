@@ -10,16 +10,15 @@
 // # Rules
 //
 // At each result from iteration grace on, a trial's running mean is the mean of its results since
-// grace. The others are all trials that reported this iteration earlier, including running ones:
+// grace. The others are all trials that have reached this iteration earlier, including running ones:
 // waiting for completed ones, as in the paper, would let the first batch of trials run to their
-// ends. The trial is stopped if its best result, of all iterations, is strictly worse than the median
+// ends. A trial that passed the iteration without a result there counts with its mean by then, as in
+// Ray Tune. The trial is stopped if its best result, of all iterations, is strictly worse than the median
 // of their running means, or if none of its results is finite. Ray Tune also counts a trial's best from
-// its first result on. A result that is not finite makes the running mean
-// the worst possible.
+// its first result on. A result that is not finite makes the running mean the worst possible.
 //
 // # Limits
 //
-// Trials are compared only at iterations that both report; if trainables report at different
-// iterations, nothing is stopped. Results that repeat earlier iterations after a restore are
-// ignored. Each result is stored, in 16 bytes, and costs O(log n) for n trials.
+// Results that repeat earlier iterations after a restore are ignored. Each result is stored, in 16 bytes,
+// and costs O(log n) for n trials; if trials report at different iterations, it costs O(n log n).
 package median

@@ -9,7 +9,6 @@ import (
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/average"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/each"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/objective"
-	"github.com/tunehost/tunehost/plugins/schedulers/internal/rung"
 	"github.com/tunehost/tunehost/plugins/schedulers/internal/table"
 	"github.com/tunehost/tunehost/plugins/sdk"
 	"github.com/tunehost/tunehost/plugins/sdk/option"
@@ -20,7 +19,7 @@ var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "median",
-		Version: "1.1.0",
+		Version: "1.2.0",
 		Summary: "Stops trials whose best is worse than the median of the others' means.",
 		Options: declared.Schema(),
 	},
@@ -53,7 +52,7 @@ func open(p sdk.Problem, data []byte) (sdk.Scheduler, sdk.Traits, error) {
 	if err != nil {
 		return nil, sdk.Traits{}, err
 	}
-	s := &scheduler{options: o, objective: compared, means: map[uint64]*rung.Rung{}}
+	s := &scheduler{options: o, objective: compared}
 	return s, sdk.Traits{RunAhead: 1}, nil
 }
 
@@ -61,17 +60,14 @@ type scheduler struct {
 	options   options
 	objective objective.Objective
 	trials    table.Table[trial]
-	// means has, for each iteration, the running means of the trials that reported it, split into
-	// halves.
-	means map[uint64]*rung.Rung
+	means     means
 }
 
 type trial struct {
-	ended    bool
-	reported bool
-	last     uint64 // iteration
-	best     float64
-	mean     average.Mean // of the results since grace
+	ended bool
+	last  uint64 // iteration, from 1
+	best  float64
+	mean  average.Mean // of the results since grace
 }
 
 // Decide processes the events one by one; see the rules of the package.
@@ -86,14 +82,7 @@ func (s *scheduler) result(e *sdk.Event, t *trial) (d sdk.Decision, due bool) {
 	if t.ended || e.Iteration <= t.last {
 		return sdk.Decision{}, false
 	}
-	t.add(e.Iteration, s.objective.Loss(e))
-	if e.Iteration < s.options.Grace {
-		t.mean = average.Mean{}
-		return sdk.Decision{Event: e.Number}, true
-	}
-	others := s.others(e.Iteration)
-	reason := s.judge(e, t, others)
-	others.Add(t.mean.Value(), e.Trial)
+	reason := s.judge(e, t)
 	if reason == "" {
 		return sdk.Decision{Event: e.Number}, true
 	}
@@ -103,53 +92,48 @@ func (s *scheduler) result(e *sdk.Event, t *trial) (d sdk.Decision, due bool) {
 
 // completed counts the last result of a trial that a stop rule ended.
 func (s *scheduler) completed(e *sdk.Event, t *trial) {
-	if !t.ended && len(e.Losses) > 0 && e.Iteration > t.last && e.Iteration >= s.options.Grace {
-		t.add(e.Iteration, s.objective.Loss(e))
-		s.others(e.Iteration).Add(t.mean.Value(), e.Trial)
+	if !t.ended && len(e.Losses) > 0 && e.Iteration > t.last {
+		s.add(e, t)
 	}
 	t.ended = true
 }
 
-func (t *trial) add(iteration uint64, loss float64) {
-	if !t.reported || loss < t.best {
+// add adds a result. It returns how many other trials have reached its iteration, and the median of their means.
+func (s *scheduler) add(e *sdk.Event, t *trial) (others int, median float64) {
+	loss := s.objective.Loss(e)
+	if t.last == 0 || loss < t.best {
 		t.best = loss
 	}
-	t.reported, t.last = true, iteration
+	previous := t.last
+	t.last = e.Iteration
+	if e.Iteration < s.options.Grace {
+		return 0, 0
+	}
+	if previous < s.options.Grace {
+		previous = 0
+	}
 	t.mean.Add(loss)
+	return s.means.add(e.Trial, previous, e.Iteration, t.mean.Value())
 }
 
-func (s *scheduler) others(iteration uint64) *rung.Rung {
-	r := s.means[iteration]
-	if r == nil {
-		half := rung.New(2, 0)
-		r = &half
-		s.means[iteration] = r
-	}
-	return r
-}
-
-// judge returns the reason to stop the trial, or nothing.
-func (s *scheduler) judge(e *sdk.Event, t *trial, others *rung.Rung) string {
-	if math.IsInf(t.best, 1) {
+// judge adds a result. It returns the reason to stop the trial, or nothing.
+func (s *scheduler) judge(e *sdk.Event, t *trial) string {
+	others, median := s.add(e, t)
+	switch {
+	case e.Iteration < s.options.Grace:
+		return ""
+	case math.IsInf(t.best, 1):
 		return s.objective.Name() + " was never a finite number by iteration " + strconv.FormatUint(e.Iteration, 10)
-	}
-	if others.Len() < s.options.MinTrials {
+	case others < s.options.MinTrials || t.best <= median:
 		return ""
 	}
-	median := middle(others)
-	if t.best <= median {
-		return ""
-	}
-	return fmt.Sprintf("the best %s by iteration %d is worse than the median of the means of %d others, %s",
-		s.objective.Text(t.best), e.Iteration, others.Len(), s.objective.Value(median))
+	return fmt.Sprintf("the best %s by iteration %d is worse than the %s, %s",
+		s.objective.Text(t.best), e.Iteration, medianOf(others), s.objective.Value(median))
 }
 
-// middle returns the median: the lower half has ⌊n/2⌋.
-func middle(r *rung.Rung) float64 {
-	next, _ := r.Next()
-	cut, ok := r.Cut()
-	if r.Len()%2 == 1 || !ok {
-		return next
+func medianOf(others int) string {
+	if others == 1 {
+		return "mean of the only other"
 	}
-	return cut/2 + next/2
+	return fmt.Sprintf("median of the means of %d others", others)
 }

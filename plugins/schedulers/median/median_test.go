@@ -56,22 +56,24 @@ func (s *oracle) stops(e sdk.Event) bool {
 	}
 	var means []float64
 	for trial, results := range s.results {
-		i := slices.IndexFunc(results, func(r sdk.Event) bool { return r.Iteration == e.Iteration })
-		if trial != e.Trial && i >= 0 {
-			means = append(means, s.mean(results[:i+1]))
+		if trial == e.Trial || results[len(results)-1].Iteration < e.Iteration {
+			continue
+		}
+		if mean, ok := s.mean(results, e.Iteration); ok {
+			means = append(means, mean)
 		}
 	}
 	return math.IsInf(best, 1) || len(means) >= s.min && best > median(means)
 }
 
-func (s *oracle) mean(results []sdk.Event) float64 {
+func (s *oracle) mean(results []sdk.Event, until uint64) (mean float64, ok bool) {
 	sum, n := 0.0, 0.0
 	for _, r := range results {
-		if r.Iteration >= s.grace {
+		if r.Iteration >= s.grace && r.Iteration <= until {
 			sum, n = sum+r.Losses[0], n+1
 		}
 	}
-	return sum / n
+	return sum / n, n > 0
 }
 
 func median(x []float64) float64 {
@@ -81,7 +83,7 @@ func median(x []float64) float64 {
 
 func drawSim(t *rapid.T) schedtest.Sim {
 	losses := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 3, 4, 5, 6, math.Inf(1)}), 97, 97).Draw(t, "losses")
-	steps := rapid.SliceOfN(rapid.Uint64Range(1, 2), 7, 7).Draw(t, "steps")
+	steps := rapid.SliceOfN(rapid.Uint64Range(1, 3), 7, 7).Draw(t, "steps")
 	picks, drawn := rapid.SliceOfN(rapid.IntRange(0, 1000), 31, 31).Draw(t, "picks"), 0
 	return schedtest.Sim{
 		Trials:  rapid.IntRange(1, 20).Draw(t, "trials"),

@@ -6,6 +6,8 @@
 // n) per loss, with 16 bytes each.
 package rung
 
+import "iter"
+
 // An entry is a recorded loss. Equal losses are ordered by their arrival.
 type entry struct {
 	loss  float64
@@ -49,6 +51,19 @@ func (r *Rung) Add(loss float64, trial uint32) (entered uint32, ok bool) {
 	}
 	r.rest.push(e)
 	return 0, false
+}
+
+// All returns the trials and their losses, in no order.
+func (r *Rung) All() iter.Seq2[uint32, float64] {
+	return func(yield func(uint32, float64) bool) {
+		for _, part := range [][]entry{r.best, r.rest} {
+			for _, e := range part {
+				if !yield(e.trial, e.loss) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Len returns the number of losses.
