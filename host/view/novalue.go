@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/tunehost/tunehost/core"
 )
@@ -43,7 +44,7 @@ func (e *Experiment) NotFinite() (text string, err error) {
 	return text, err
 }
 
-// SomeNotFinite says of an objective how many trials have ended with a value of it that is NaN or infinite, which no
+// SomeNotFinite says how many trials have ended with a value of an objective that is NaN or infinite, which no
 // best trial and no table of the best shows; "" if all or none of those that reported have.
 func SomeNotFinite(m *core.Machine) string {
 	var u unranked
@@ -55,38 +56,56 @@ func SomeNotFinite(m *core.Machine) string {
 	return u.text(m)
 }
 
-// unranked has, for each objective, how many trials have ended with a value of it, and how many of these values are
-// not finite.
-type unranked []struct{ ended, lost int }
+// unranked has how many trials have ended with a value of an objective, how many of these with one that is not finite,
+// and of which objectives.
+type unranked struct {
+	ended, lost int
+	of          map[string]bool
+}
 
 // add counts a trial that has ended.
 func (u *unranked) add(m *core.Machine, no core.TrialNo) {
-	objectives := m.Spec().Objectives
-	if *u == nil {
-		*u = make(unranked, len(objectives))
-	}
 	last := m.LastStretch(no)
-	for i, o := range objectives {
+	ended, lost := false, false
+	for _, o := range m.Spec().Objectives {
 		sum, reported := m.SummaryIn(&last, m.Metric(o.Metric))
-		if !reported {
-			continue
-		}
-		(*u)[i].ended++
-		if !finite(sum.Last) {
-			(*u)[i].lost++
+		ended = ended || reported
+		if reported && !finite(sum.Last) {
+			lost = true
+			u.note(o.Metric)
 		}
 	}
+	u.ended += number(ended)
+	u.lost += number(lost)
+}
+
+func (u *unranked) note(metric string) {
+	if u.of == nil {
+		u.of = map[string]bool{}
+	}
+	u.of[metric] = true
+}
+
+func number(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // text is what [SomeNotFinite] says.
-func (u unranked) text(m *core.Machine) string {
-	for i, n := range u {
-		if n.lost > 0 && n.lost < n.ended {
-			return fmt.Sprintf("%d of %d trials ended with a value of %s that is NaN or infinite: none of them "+
-				"can be best", n.lost, n.ended, m.Spec().Objectives[i].Metric)
+func (u *unranked) text(m *core.Machine) string {
+	if u.lost == 0 || u.lost == u.ended {
+		return ""
+	}
+	var names []string
+	for _, o := range m.Spec().Objectives {
+		if u.of[o.Metric] {
+			names = append(names, o.Metric)
 		}
 	}
-	return ""
+	return fmt.Sprintf("%d of %d trials ended with a value of %s that is NaN or infinite: none of them can be best",
+		u.lost, u.ended, strings.Join(names, " or "))
 }
 
 // NonFinite says of an objective that all its results are NaN or infinite; "" if there is no such

@@ -11,7 +11,7 @@ var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "mf-pbt",
-		Version: "1.1.0",
+		Version: "1.2.0",
 		Summary: "Population based training in subpopulations that evolve at different frequencies.",
 		Options: declared.Schema(),
 	},

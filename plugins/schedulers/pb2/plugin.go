@@ -15,7 +15,7 @@ var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "pb2",
-		Version: "1.1.0",
+		Version: "1.2.0",
 		Summary: "Population based bandits: the worst continue from the best, with values that a model chooses.",
 		Options: declared.Schema(),
 	},

@@ -25,7 +25,8 @@
 // Exploring respects the space. Numbers move by the factor, those on a linear scale by at least the
 // factor's share of a tenth of their range, so that they can leave zero; they stay inside their
 // bounds and on their steps, and a move of less than a step becomes one step, so that 1 can become
-// 2. At a bound they turn back. Ordinals move to a neighbour. Choices are only resampled.
+// 2. Ordinals move to a neighbour. At a bound a number without steps turns back; one with steps, and
+// an ordinal, stay there, so that a good value of two is kept half of the time. Choices are only resampled.
 // Parameters that come to exist by another's change are drawn; those that cease to exist are
 // dropped. After 20 tries that violate a constraint the donor's point is used unchanged. All
 // randomness is derived from the seed, the trial's number and a counter.

@@ -11,7 +11,7 @@ var Plugin = sdk.SchedulerPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindScheduler,
 		Name:    "pbt",
-		Version: "1.1.0",
+		Version: "1.2.0",
 		Summary: "Population based training: the worst continue from the best, with changed parameters.",
 		Options: declared.Schema(),
 	},

@@ -60,3 +60,34 @@ func TestSeenOfLargeSpaces(t *testing.T) {
 		}
 	}
 }
+
+// A searcher that draws the same few points gets others, whatever the space is; where it has no other, it gets one again.
+func TestSeenAllOfAnySpace(t *testing.T) {
+	for name, s := range map[string]*Space{
+		"opaque":   {Params: nested().Params, Opaque: true},
+		"infinite": {Params: []Param{{Kind: Real, High: 1}}},
+		"large":    {Params: []Param{{Kind: Int, High: 100}}},
+	} {
+		seen, err := NewSeenAll(s, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := mustSample(t, s, 1)
+		if seen.Add(p); !seen.Has(p) || seen.Full() || seen.Left(nil) != nil {
+			t.Errorf("%s: %v is not remembered, or is the last one", name, p)
+		}
+		rng := NewRand(2)
+		draw := func(try int) Point {
+			if try < 3 {
+				return p
+			}
+			return s.Draw(rng)
+		}
+		if another, err := seen.Pick(nil, NewRand(1), draw); err != nil || same(another, p) {
+			t.Errorf("%s: %v again, %v", name, another, err)
+		}
+		if again, err := seen.Pick(p, NewRand(1), draw); err != nil || !same(again, p) {
+			t.Errorf("%s: %v for %v, %v", name, again, p, err)
+		}
+	}
+}

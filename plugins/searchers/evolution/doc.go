@@ -14,5 +14,6 @@
 // their values. Failed trials and those without a finite loss lose every comparison; if none of
 // the few has one, the point is random. A failed trial that runs again counts by its result, as the
 // most recent one. With several objectives the winner is drawn from the trials that no other of the
-// few dominates.
+// few dominates. A child that was suggested before is replaced by another one, also in infinite spaces: a change of a
+// choice often brings back a point.
 package evolution

@@ -25,7 +25,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "evolution",
-		Version: "1.2.0",
+		Version: "1.3.0",
 		Summary: "Changes one parameter of the best of a few recent trials (regularised evolution); for irregular " +
 			"spaces.",
 		Options: declared.Schema(),
@@ -48,7 +48,7 @@ var declared = option.Declare(func(o *options) []option.Option {
 			"The number of trials drawn for each suggestion; the best of them is changed. Larger is greedier."),
 		option.Float("step", &o.Step, 0.1, option.Above(0).To(1),
 			"The standard deviation of the change of a number, as a share of its range."),
-		answer.Repeats(&o.Repeats),
+		answer.RepeatsAnywhere(&o.Repeats),
 	}
 })
 
@@ -71,7 +71,7 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 			o.Population)
 	}
 	s := &searcher{options: o, space: problem.Space, trials: outcomes.New(problem)}
-	s.seen, err = answer.Seen(problem.Space, s.Repeats)
+	s.seen, err = answer.SeenAll(problem.Space, s.Repeats)
 	return s, sdk.Traits{}, err
 }
 

@@ -14,5 +14,8 @@
 // copied from the other parent, or drawn. Failed trials and those without finite losses do not
 // join, until they run again and have some.
 //
+// A child that was suggested before is replaced by another one, also in infinite spaces: a child of equal parents
+// that is not mutated is one of them.
+//
 // With one objective it is a plain genetic algorithm; then cmaes and tpe are better.
 package nsga2

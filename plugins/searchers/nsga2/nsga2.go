@@ -25,7 +25,7 @@ var Plugin = sdk.SearcherPlugin{
 	Info: sdk.Info{
 		Kind:    sdk.KindSearcher,
 		Name:    "nsga2",
-		Version: "1.1.0",
+		Version: "1.2.0",
 		Summary: "Evolves a population towards the Pareto front of several objectives (NSGA-II).",
 		Options: declared.Schema(),
 	},
@@ -47,7 +47,7 @@ var declared = option.Declare(func(o *options) []option.Option {
 			"The probability that a child has two parents."),
 		option.Float("mutation", &o.Mutation, 0, option.From(0).To(1),
 			"The probability that a parameter of a child is changed; 0: one in each child on average."),
-		answer.Repeats(&o.Repeats),
+		answer.RepeatsAnywhere(&o.Repeats),
 	}
 })
 
@@ -71,7 +71,7 @@ func open(problem sdk.Problem, text []byte) (sdk.Searcher, sdk.Traits, error) {
 		return nil, sdk.Traits{}, err
 	}
 	s := &searcher{options: o, space: problem.Space, trials: outcomes.New(problem), points: map[int]space.Point{}}
-	s.seen, err = answer.Seen(problem.Space, s.Repeats)
+	s.seen, err = answer.SeenAll(problem.Space, s.Repeats)
 	return s, sdk.Traits{}, err
 }
 

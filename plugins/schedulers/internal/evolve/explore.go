@@ -107,16 +107,18 @@ func (x *Perturber) change(donor, fresh space.Point, rng *rand.Rand) space.Point
 	return p
 }
 
-// move returns the value of parameter i in the factor's direction from v: another value, unless the
-// parameter has only one or is a choice.
+// move returns the value of parameter i in the factor's direction from v. A value with steps stays at a bound:
+// otherwise one of two values would change each time. A number without turns back there. A choice stays.
 func (x *Perturber) move(i int, v, factor float64) float64 {
 	p := &x.Space.Params[i]
 	far, near := distance(p, v, factor), step(p)
-	for _, side := range [2]float64{1, -1} {
-		for _, d := range [2]float64{far, math.Copysign(near, far)} {
-			if w := x.Space.Quantise(i, v+side*d); w != v {
-				return w
-			}
+	other := -far
+	if near > 0 {
+		other = math.Copysign(near, far)
+	}
+	for _, d := range [2]float64{far, other} {
+		if w := x.Space.Quantise(i, v+d); w != v {
+			return w
 		}
 	}
 	return v
@@ -137,9 +139,9 @@ func distance(p *space.Param, v, factor float64) float64 {
 	return (factor - 1) * max(math.Abs(v), (p.High-p.Low)/10)
 }
 
-// step returns the smallest change of a value.
+// step returns the smallest change of a value, or 0 if there is none.
 func step(p *space.Param) float64 {
-	if p.Kind == space.Int {
+	if p.Kind == space.Int || p.Kind == space.Ordinal {
 		return max(1, p.Step)
 	}
 	return p.Step

@@ -38,23 +38,34 @@ func TestExploredPointsAreOfTheSpace(t *testing.T) {
 	})
 }
 
-// Every number and ordinal moves from any value, for every factor: from the bounds, from zero, from
-// the integers 1 and 2.
-func TestEveryValueCanMove(t *testing.T) {
+// Every number moves from any value by some factor, also from zero and from the integers 1 and 2, and inside the bounds by
+// every factor. At a bound a number without steps turns back; one with steps, and an ordinal, stay there.
+func TestWhereValuesMove(t *testing.T) {
 	x := explorerOf(t, schedtest.Mixed, Options{Factors: []float64{1}})
-	for i, values := range map[int][]float64{
-		0: {1e-4, 0.01, 1},
-		1: {0, 0.5, 1},
-		2: {1, 2, 3, 4},
-		3: {16, 64, 128},
-		4: {0, -2, 3},
-		6: {0, 1, 2},
-		7: {0, 0.1, 0.9},
+	for i, c := range map[int]struct {
+		inside []float64
+		bounds [2]float64
+		stays  bool
+	}{
+		0: {[]float64{1e-3, 0.01}, [2]float64{1e-4, 1}, false},
+		1: {[]float64{0.5}, [2]float64{0, 1}, false},
+		2: {[]float64{2, 3}, [2]float64{1, 4}, true},
+		3: {[]float64{64}, [2]float64{16, 128}, true},
+		4: {[]float64{0, -2, 3}, [2]float64{}, false},
+		6: {[]float64{1}, [2]float64{0, 2}, true},
+		7: {[]float64{0.1, 0.5}, [2]float64{0, 0.9}, true},
 	} {
-		for _, v := range values {
-			for _, factor := range []float64{1.2, 0.8} {
+		name := schedtest.Mixed.Params[i].Name
+		for _, factor := range []float64{1.2, 0.8} {
+			for _, v := range c.inside {
 				if w := x.move(i, v, factor); w == v || w != x.Space.Quantise(i, w) {
-					t.Errorf("%s moves from %v by %v to %v", schedtest.Mixed.Params[i].Name, v, factor, w)
+					t.Errorf("%s moves from %v by %v to %v", name, v, factor, w)
+				}
+			}
+			for k, v := range c.bounds {
+				outward := (k == 1) == (factor > 1)
+				if w := x.move(i, v, factor); (w == v) != (c.stays && outward) || w != x.Space.Quantise(i, w) {
+					t.Errorf("%s moves from its bound %v by %v to %v", name, v, factor, w)
 				}
 			}
 		}

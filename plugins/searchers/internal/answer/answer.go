@@ -14,14 +14,19 @@ const MaxPoints = 1 << 16
 
 // Seen checks a space and returns a memory of its points; if points may be repeated, it remembers
 // none.
-func Seen(s *space.Space, repeats bool) (*space.Seen, error) {
+func Seen(s *space.Space, repeats bool) (*space.Seen, error) { return seen(s, repeats, space.NewSeen) }
+
+// SeenAll is like Seen, but remembers the points of every space.
+func SeenAll(s *space.Space, repeats bool) (*space.Seen, error) { return seen(s, repeats, space.NewSeenAll) }
+
+func seen(s *space.Space, repeats bool, remember func(*space.Space, int) (*space.Seen, error)) (*space.Seen, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	if repeats {
 		return space.NewSeen(s, 0)
 	}
-	return space.NewSeen(s, MaxPoints)
+	return remember(s, MaxPoints)
 }
 
 // Each answers requests in order with suggest, which returns a nil point if none is left. Errors

@@ -2,9 +2,14 @@ package answer
 
 import "github.com/tunehost/tunehost/plugins/sdk/option"
 
-// Repeats declares the option that all searchers have.
+// Repeats declares the option of most searchers.
 func Repeats(into *bool) option.Option {
 	return option.Bool("repeats", into, false, "Whether a point of a finite space may be suggested again.")
+}
+
+// RepeatsAnywhere is like Repeats, for searchers that remember the points of every space.
+func RepeatsAnywhere(into *bool) option.Option {
+	return option.Bool("repeats", into, false, "Whether a point may be suggested again.")
 }
 
 // Cost declares the option of searchers that can take the duration of trials into account.

@@ -313,19 +313,30 @@ func same(a, b space.Point) error {
 	return nil
 }
 
-// Changed checks a point without resampling: numbers and ordinals that always exist have moved, and
-// choices have not.
+// Changed checks a point without resampling: numbers and ordinals that always exist have moved, if they could in both
+// directions, and choices have not.
 func Changed(s *space.Space, donors []Standing, c sdk.Command) error {
 	if err := s.Check(c.Point); err != nil {
 		return err
 	}
 	from := donors[slices.IndexFunc(donors, func(d Standing) bool { return d.Trial == c.Donor })].Point
 	for i, p := range s.Params {
-		if p.When == nil && (from[i] == c.Point[i]) != (p.Kind == space.Choice) {
+		if p.When == nil && !mayStay(&p, from[i]) && (from[i] == c.Point[i]) != (p.Kind == space.Choice) {
 			return fmt.Errorf("%s is %v after %v", p.Name, c.Point[i], from[i])
 		}
 	}
 	return nil
+}
+
+// mayStay reports whether a value with steps is at a bound.
+func mayStay(p *space.Param, v float64) bool {
+	switch {
+	case p.Kind == space.Ordinal:
+		return v == 0 || int(v) == len(p.Choices)-1
+	case p.Kind == space.Int || p.Step > 0:
+		return v == p.Low || v == p.High
+	}
+	return false
 }
 
 func (w *World) gone(t *one, c sdk.Command) {
