@@ -1,6 +1,8 @@
 package core
 
 import (
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/core/stat"
@@ -173,10 +175,16 @@ func (m *Machine) stopReason(t *trial, e *ResultReported) Cause {
 func (m *Machine) met(r MetricRule, id MetricID, have []Metric) bool {
 	for _, x := range have {
 		if x.ID == id && id != 0 {
-			return r.Below && x.Value <= r.Value || !r.Below && x.Value >= r.Value
+			return (r.Below && x.Value <= r.Value || !r.Below && x.Value >= r.Value) && !m.isWorst(r.Metric, x.Value)
 		}
 	}
 	return false
+}
+
+// isWorst reports whether a value of an objective is infinite: on either side that is worse than all others (B-015).
+func (m *Machine) isWorst(metric string, x float64) bool {
+	return m.since(RulesV11) && math.IsInf(x, 0) &&
+		slices.ContainsFunc(m.spec.Objectives, func(o Objective) bool { return o.Metric == metric })
 }
 
 func (m *Machine) trainingTime(t *trial) int64 {

@@ -83,9 +83,13 @@ const (
 	//   - A searcher or a scheduler that has asked for it (PluginTraits.Again) is told results again that a restarted
 	//     trial reports again, and the scheduler decides on them (B-061).
 	RulesV10
+	// RulesV11:
+	//   - A stop rule over an objective does not hold at an infinite value, which counts as worst (B-015, B-018). Before,
+	//     a loss of -Inf was the target reached.
+	RulesV11
 
 	// NewestRules is the version of new experiments.
-	NewestRules = RulesV10
+	NewestRules = RulesV11
 )
 
 // since reports whether the experiment's rules are at least v.
