@@ -35,11 +35,14 @@ func TestSummaryAgainstAllValues(t *testing.T) {
 
 func checkSummary(t *rapid.T, s Summary, seen []float64) {
 	numbers := slices.DeleteFunc(slices.Clone(seen), math.IsNaN)
+	finite := slices.DeleteFunc(slices.Clone(numbers), func(x float64) bool { return math.IsInf(x, 0) })
 	wantMin, wantMax := nan, nan
-	if len(numbers) > 0 {
+	switch {
+	case len(finite) > 0:
+		wantMin, wantMax = slices.Min(finite), slices.Max(finite)
+	case len(numbers) > 0:
 		wantMin, wantMax = slices.Min(numbers), slices.Max(numbers)
 	}
-	finite := slices.DeleteFunc(slices.Clone(numbers), func(x float64) bool { return math.IsInf(x, 0) })
 	switch {
 	case !equal(s.First, seen[0]) || !equal(s.Last, seen[len(seen)-1]):
 		t.Fatalf("first and last of %v: %+v", seen, s)

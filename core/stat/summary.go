@@ -6,7 +6,7 @@ import "math"
 // with a checkpoint's copy, and written as it is. If Count is zero, all numbers are zero.
 type Summary struct {
 	First, Last float64 // as reported
-	Min, Max    float64 // NaN is ignored
+	Min, Max    float64 // of the finite values; while there is none, of the infinite ones, or NaN
 	Mean        float64 // of the finite values
 	Mean5       float64 // of the finite values among the last 5 reported
 	Mean10      float64 // of the finite values among the last 10 reported
@@ -32,11 +32,13 @@ func (s *Summary) Add(w *Window, x float64) {
 	}
 	s.Count++
 	s.Last = x
-	if x < s.Min || math.IsNaN(s.Min) {
-		s.Min = x
-	}
-	if x > s.Max || math.IsNaN(s.Max) {
-		s.Max = x
+	if first := finite(x) && s.Finite == 0; finite(x) || s.Finite == 0 {
+		if first || x < s.Min || math.IsNaN(s.Min) {
+			s.Min = x
+		}
+		if first || x > s.Max || math.IsNaN(s.Max) {
+			s.Max = x
+		}
 	}
 	if finite(x) {
 		s.Finite++
