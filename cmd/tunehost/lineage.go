@@ -111,6 +111,9 @@ func (a *app) policy(e *view.Recorded, l *view.Lineage, line []int) error {
 	last := &l.Stretches[line[len(line)-1]]
 	a.say("# The schedule of trial %d (%s) up to iteration %d: keys for an experiment file.", last.Trial, last.ID,
 		last.To)
+	if err := a.anew(e.Drawn(last)); err != nil {
+		return err
+	}
 	if last.To > 0 {
 		a.say("stop: {iteration: %d}", last.To)
 	}
@@ -123,6 +126,19 @@ func (a *app) policy(e *view.Recorded, l *view.Lineage, line []int) error {
 		}
 		a.say("    - %s", text)
 	}
+	return nil
+}
+
+// anew says which values no point can give.
+func (a *app) anew(values map[string]any) error {
+	if len(values) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		return err
+	}
+	a.say("# Another experiment draws these anew; to keep them, write the values into its space instead of sample: %s", text)
 	return nil
 }
 

@@ -376,6 +376,18 @@ func (e *Experiment) searched(params []byte) map[string]any {
 	return searched
 }
 
+// Drawn returns the values of the parameters that a stretch got from random numbers of the experiment: its point does
+// not determine them.
+func (e *Experiment) Drawn(s *Stretch) map[string]any {
+	all, drawn := e.Config.Values(s.Params), map[string]any{}
+	for _, d := range e.Config.Derived {
+		if v, ok := all[d.Name]; ok && d.Program != nil && d.Program.Random() {
+			drawn[d.Name] = v
+		}
+	}
+	return drawn
+}
+
 // differing returns the values of now that differ from before.
 func differing(before, now map[string]any) map[string]any {
 	changed := map[string]any{}
