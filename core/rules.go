@@ -84,8 +84,8 @@ const (
 	//     trial reports again, and the scheduler decides on them (B-061).
 	RulesV10
 	// RulesV11:
-	//   - A stop rule over an objective does not hold at an infinite value, which counts as worst (B-015, B-018). Before,
-	//     a loss of -Inf was the target reached.
+	//   - A stop rule over an objective does not hold at an infinite value, which counts as worst (B-015, B-018).
+	//     Before, a loss of -Inf was the target reached.
 	RulesV11
 
 	// NewestRules is the version of new experiments.

@@ -138,7 +138,8 @@ func (a *app) anew(values map[string]any) error {
 	if err != nil {
 		return err
 	}
-	a.say("# Another experiment draws these anew; to keep them, write the values into its space instead of sample: %s", text)
+	a.say("# Another experiment draws these anew; to keep them, write the values into its space instead of sample: %s",
+		text)
 	return nil
 }
 

@@ -25,6 +25,8 @@ type point struct {
 	mean      float64
 }
 
+func (a point) compare(iteration uint64) int { return cmp.Compare(a.iteration, iteration) }
+
 // add adds a trial's mean at an iteration. previous is the iteration of its mean before, or 0. add returns how many
 // other trials have reached the iteration, and the median of their means by then.
 func (m *means) add(trial uint32, previous, iteration uint64, mean float64) (others int, median float64) {
@@ -83,7 +85,7 @@ func (m *means) reached(except uint32, iteration uint64) (n int, median float64)
 
 // at returns the mean of a path's results up to an iteration. ok is false if it has none.
 func (p path) at(iteration uint64) (mean float64, ok bool) {
-	k, found := slices.BinarySearchFunc(p, iteration, func(a point, b uint64) int { return cmp.Compare(a.iteration, b) })
+	k, found := slices.BinarySearchFunc(p, iteration, point.compare)
 	if !found {
 		k--
 	}

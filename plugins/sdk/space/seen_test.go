@@ -61,7 +61,8 @@ func TestSeenOfLargeSpaces(t *testing.T) {
 	}
 }
 
-// A searcher that draws the same few points gets others, whatever the space is; where it has no other, it gets one again.
+// A searcher that draws the same few points gets others, whatever the space is; where it has no other, it gets one
+// again.
 func TestSeenAllOfAnySpace(t *testing.T) {
 	for name, s := range map[string]*Space{
 		"opaque":   {Params: nested().Params, Opaque: true},

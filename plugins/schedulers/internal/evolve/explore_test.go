@@ -38,8 +38,8 @@ func TestExploredPointsAreOfTheSpace(t *testing.T) {
 	})
 }
 
-// Every number moves from any value by some factor, also from zero and from the integers 1 and 2, and inside the bounds by
-// every factor. At a bound a number without steps turns back; one with steps, and an ordinal, stay there.
+// Every number moves from any value by some factor, also from zero and from the integers 1 and 2, and inside the
+// bounds by every factor. At a bound a number without steps turns back; one with steps, and an ordinal, stay there.
 func TestWhereValuesMove(t *testing.T) {
 	x := explorerOf(t, schedtest.Mixed, Options{Factors: []float64{1}})
 	for i, c := range map[int]struct {
