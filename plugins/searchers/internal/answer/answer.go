@@ -17,7 +17,9 @@ const MaxPoints = 1 << 16
 func Seen(s *space.Space, repeats bool) (*space.Seen, error) { return seen(s, repeats, space.NewSeen) }
 
 // SeenAll is like Seen, but remembers the points of every space.
-func SeenAll(s *space.Space, repeats bool) (*space.Seen, error) { return seen(s, repeats, space.NewSeenAll) }
+func SeenAll(s *space.Space, repeats bool) (*space.Seen, error) {
+	return seen(s, repeats, space.NewSeenAll)
+}
 
 func seen(s *space.Space, repeats bool, remember func(*space.Space, int) (*space.Seen, error)) (*space.Seen, error) {
 	if err := s.Validate(); err != nil {
