@@ -105,6 +105,7 @@ func (w *stream) begin() error {
 	}
 	w.begun = true
 	w.to.Header().Set("Content-Type", w.media)
+	w.to.Header().Set("X-Accel-Buffering", "no") // nginx would collect 16 KiB before it passes on anything
 	w.to.WriteHeader(http.StatusOK)
 	return w.control.Flush()
 }
