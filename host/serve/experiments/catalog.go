@@ -122,15 +122,21 @@ func (p place) base() string {
 }
 
 // places finds all experiments. Of those whose directories have the same name, all but the first have a part of a
-// checksum of their path in their id; so have those whose name is no text, which no request could have.
+// checksum of their path in their id; so have those whose name is no text, which no request could have. One that is in
+// several roots is there once.
 func (c *Catalog) places() (list []place, err error) {
-	known := map[string]bool{}
+	known, at := map[string]bool{}, map[string]int{}
 	for _, root := range c.roots {
 		found, err := c.below(root)
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range found {
+			if i, again := at[p.name()]; again {
+				list[i].listed = list[i].listed && p.listed
+				continue
+			}
+			at[p.name()] = len(list)
 			text := strings.ToValidUTF8(p.id, "\uFFFD")
 			if known[text] || text != p.id {
 				sum := sha256.Sum256([]byte(p.name()))

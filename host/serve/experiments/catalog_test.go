@@ -199,3 +199,17 @@ func TestStrangeDirectories(t *testing.T) {
 		t.Errorf("the directory is there %d times: %s", n, list[2].Error)
 	}
 }
+
+// Roots that are within each other, or the same, show each experiment once.
+func TestRootsWithinEachOther(t *testing.T) {
+	root := t.TempDir()
+	one := filepath.Join(root, "one")
+	w := viewtest.New(one, []byte(source), 1)
+	w.Start(1)
+	w.Run(-1)
+	w.Close()
+	list, err := New(root, one, root, root+"/./one/..").List()
+	if err != nil || len(list) != 1 || list[0].ID != "one" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
