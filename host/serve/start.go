@@ -130,8 +130,8 @@ func (s *Server) start(ctx context.Context, r *StartRequest) (string, error) {
 // RequestFlag says to a host that its standard input is what a client asked for.
 const RequestFlag = "--request"
 
-// Asked is what a client asked for, as its host reads it. Every user sees command lines, which are short and cannot have
-// every character.
+// Asked is what a client asked for, as its host reads it. Every user sees command lines, which are short and cannot
+// have every character.
 type Asked struct {
 	File string   `json:"file"`
 	Name string   `json:"name"`

@@ -241,7 +241,7 @@ func wholeText(part []byte) int {
 // TailQuery asks for a part of a text.
 type TailQuery struct {
 	Follow bool  `query:"follow" doc:"continue with what is added, until the trial or the host ends"`
-	Tail   int64 `query:"tail" minimum:"0" default:"0" doc:"only the whole lines in the last so many bytes, or the end of a longer one; 0: all"`
+	Tail   int64 `query:"tail" minimum:"0" default:"0" doc:"the whole lines in the last so many bytes; 0: all"`
 }
 
 type logQuery struct {

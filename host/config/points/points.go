@@ -112,8 +112,8 @@ type AbsentError string
 
 // Error implements error in one line.
 func (x AbsentError) Error() string {
-	return fmt.Sprintf("%s does not exist at any of the points that were drawn with what is given, because its condition "+
-		"(when) does not hold: give what it depends on, too", string(x))
+	return string(x) + " does not exist at any of the points that were drawn with what is given, because its " +
+		"condition (when) does not hold: give what it depends on, too"
 }
 
 // absent is the error of a point that lacks a value which is wanted; nil: it has them all.
