@@ -105,6 +105,9 @@ func (a *app) asked(f *runFlags, file string) (host.Experiment, error) {
 		return a.experiment(file)
 	}
 	x, err := serve.ReadAsked(a.in)
+	if err != nil {
+		err = usage("run %s: only `tunehost serve` uses it; standard input has no request: %v", serve.RequestFlag, err)
+	}
 	f.Name, f.Sets = x.Name, x.Sets
 	return host.Text("experiment.yaml", []byte(x.File)), err
 }
