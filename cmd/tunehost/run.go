@@ -43,6 +43,8 @@ func (f *runFlags) again(flags *pflag.FlagSet) {
 type runFlags struct {
 	host.Options
 	noFail bool
+	// request: a server has started this host for a client.
+	request bool
 	// serve is the address to serve the experiment at; "" for not.
 	serve string
 	site  serve.Site
@@ -76,7 +78,7 @@ or the command line, 130 interrupted.`,
 		Args: wants(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.File = args[0]
-			x, err := a.experiment(args[0])
+			x, err := a.asked(&f, args[0])
 			if err != nil {
 				return err
 			}
@@ -90,8 +92,24 @@ or the command line, 130 interrupted.`,
 	flags.BoolVar(&f.Extend, "extend", false, "resume with another searcher, scheduler or a wider space, if the "+
 		"file or --set changes them")
 	flags.StringVar(&f.Resume, "resume", "auto", "`MODE`: "+strings.Join(resumeModes, ", "))
+	name := strings.TrimPrefix(serve.RequestFlag, "--")
+	flags.BoolVar(&f.request, name, false, "standard input has the request of a client, not a file")
+	_ = flags.MarkHidden(name) // for servers
 	f.add(cmd)
 	return cmd
+}
+
+// asked is the experiment that the user or the client of a server wants to run.
+func (a *app) asked(f *runFlags, file string) (host.Experiment, error) {
+	if !f.request {
+		return a.experiment(file)
+	}
+	x, err := serve.ReadAsked(a.in)
+	if err != nil {
+		err = usage("run %s: only `tunehost serve` uses it; standard input has no request: %v", serve.RequestFlag, err)
+	}
+	f.Name, f.Sets = x.Name, x.Sets
+	return host.Text("experiment.yaml", []byte(x.File)), err
 }
 
 // mostText is the size of the largest experiment file on standard input.

@@ -16,7 +16,8 @@ type Entry struct {
 	Number uint64
 	// At is the experiment's running time, in nanoseconds.
 	At int64
-	// Event is shared with the History's machine; with [History.Reuse] it is valid during the call only.
+	// Event is shared with the History's machine; with [History.Reuse] it is valid during the call only. What it has as
+	// bytes, such as Params and Values, always is: it is in Bytes.
 	Event core.Event
 	// Bytes is the recorded event, valid during the call only.
 	Bytes []byte

@@ -43,6 +43,10 @@ func (e *LockedError) Error() string {
 		e.Started)
 }
 
+// Passing reports whether somebody is just beginning or ending: the holder has not written who it is, or it is this
+// process, which asks others only when it does not have the experiment itself.
+func (e *LockedError) Passing() bool { return e.PID == 0 || e.PID == os.Getpid() }
+
 // LockDir takes the lock of the directory dir, or returns a *LockedError. It writes the time now to
 // the file, for information.
 func LockDir(dir string, now time.Time) (*Lock, error) { return lockDir(dir, now, "") }

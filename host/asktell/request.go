@@ -153,10 +153,13 @@ func (r *Request) failed(value any) error {
 		return errors.New(`"failed" is not a text`)
 	}
 	if r.Failed == "" {
-		r.Failed = "failed"
+		r.Failed = NoReason
 	}
 	return nil
 }
+
+// NoReason is why a trial has failed of which nobody says why.
+const NoReason = "failed"
 
 func (r *Request) time(value any) error {
 	v, ok := value.(float64)

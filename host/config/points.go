@@ -139,6 +139,8 @@ func (b *builder) coordinate(p *space.Param, n *node) float64 {
 		b.fail(n.pos, "found %s for %s, expected a number", n.describe(), p.Name)
 	case p.Kind != space.Normal && !p.Open && (x < low || x > high):
 		b.fail(n.pos, "%s for %s is outside [%g, %g]", n.text, p.Name, low, high)
+	case p.Kind == space.Int && isRounded(n):
+		b.fail(n.pos, "%s for %s is too large: whole numbers are exact up to 9007199254740992", n.text, p.Name)
 	case p.Kind == space.Int && x != math.Trunc(x):
 		b.fail(n.pos, "%s for %s is not a whole number", n.text, p.Name)
 	case p.Step > 0 && !p.Open && math.Abs(x/p.Step-math.Round(x/p.Step)) > 1e-9*math.Max(1, math.Abs(x/p.Step)):
@@ -149,6 +151,12 @@ func (b *builder) coordinate(p *space.Param, n *node) float64 {
 	return math.NaN()
 }
 
+// isRounded reports whether a whole number is another one as a coordinate.
+func isRounded(n *node) bool {
+	i, ok := n.integer()
+	return ok && int64(float64(i)) != i
+}
+
 func (b *builder) choiceIndex(p *space.Param, n *node) float64 {
 	exactly := func(i int) bool { return b.reading >= exactReading && bytes.Equal(p.Choices[i], n.json()) }
 	equally := func(i int) bool { return sameJSON(p.Choices[i], n.json()) }
@@ -157,10 +165,19 @@ func (b *builder) choiceIndex(p *space.Param, n *node) float64 {
 	}
 	var shown []string
 	for _, c := range p.Choices {
-		shown = append(shown, strings.Trim(string(c), `"`))
+		shown = append(shown, bare(c))
 	}
 	b.fail(n.pos, "found %s for %s, expected %s%s", n.describe(), p.Name, list(shown, 8), nearest.Hint(n.text, shown))
 	return math.NaN()
+}
+
+// bare is a choice without the quotes of a text, unless that would be another value: "1" is not 1.
+func bare(choice []byte) string {
+	text := strings.Trim(string(choice), `"`)
+	if json.Valid([]byte(text)) {
+		return string(choice)
+	}
+	return text
 }
 
 // sameJSON compares values; 2 and 2.0 are the same.

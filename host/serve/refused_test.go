@@ -122,7 +122,7 @@ func TestDamage(t *testing.T) {
 	c.get("/digits")
 }
 
-// TestHead: a HEAD of a stream ends at once, also of one that goes on.
+// TestHead: a HEAD of a stream ends at once, also of one that goes on. Proxies are told to hold nothing of it back.
 func TestHead(t *testing.T) {
 	root := t.TempDir()
 	w := viewtest.New(filepath.Join(root, "live"), []byte(strings.Replace(source, "digits", "live", 1)), 7)
@@ -142,8 +142,9 @@ func TestHead(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+tokens.Full)
 		a := httptest.NewRecorder()
 		s.Handler().ServeHTTP(a, r)
-		if ctx.Err() != nil || a.Code != http.StatusOK || a.Body.Len() > 0 || a.Header().Get("Content-Type") == "" {
-			t.Errorf("%s: %d %q, %v", path, a.Code, a.Body, ctx.Err())
+		if ctx.Err() != nil || a.Code != http.StatusOK || a.Body.Len() > 0 || a.Header().Get("Content-Type") == "" ||
+			a.Header().Get("X-Accel-Buffering") != "no" {
+			t.Errorf("%s: %d %q, %v, %v", path, a.Code, a.Body, a.Header(), ctx.Err())
 		}
 		cancel()
 	}

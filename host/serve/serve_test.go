@@ -62,7 +62,7 @@ func serving(t *testing.T, folders ...string) client {
 // send returns the answer to a request. The path is that below the version of the API, or whole.
 func (c client) send(method, path, body string) (*http.Response, string) {
 	c.t.Helper()
-	if !strings.HasPrefix(path, "/api/") {
+	if path != "/api" && !strings.HasPrefix(path, "/api/") {
 		path = "/api/v1/experiments" + path
 	}
 	r, err := http.NewRequest(method, c.url+path, strings.NewReader(body))
@@ -285,6 +285,10 @@ func TestMistakes(t *testing.T) {
 		{"PATCH", "/digits/settings", `{"trials=5 #":1}`, 422, `found the name "trials=5 #", expected names of keys`},
 		{"PATCH", "/digits/settings", `{"seed":3}`, 422, `seed`},
 		{"POST", "/digits/trials/3/pause", `{"Force":true}`, 422, `body.Force: unexpected property`},
+		{"POST", "/digits/stop", `{"force":true}`, 422, `body.force: unexpected property`},
+		{"POST", "/digits/interrupt", `{"x":1}`, 422, `body.x: unexpected property`},
+		{"POST", "/digits/trials/3/stop", `{"x":1}`, 422, `body.x: unexpected property`},
+		{"POST", "/digits/trials/3/resume", `[1]`, 422, `expected object`},
 		{"POST", "/digits/trials/3/pause", `{"force":true,"force":false}`, 422, `body.force: it is given twice`},
 		{"POST", "/digits/trials", `{"params":{"lr":1,"units":8,"lr":2}}`, 422, `body.params.lr: it is given twice`},
 		{"PATCH", "/crashed/settings", `{"trials":20,"tri\u0061ls":21}`, 422, `body.trials: it is given twice`},
@@ -292,6 +296,8 @@ func TestMistakes(t *testing.T) {
 		{"GET", "/digits/trials/3/log?rank=18446744073709551616", "", 422, `rank: invalid integer`},
 		{"PUT", "/digits", "", 405, `GET, HEAD`},
 		{"GET", "/api/v2/experiments", "", 404, `/api/openapi.json`},
+		{"GET", "/api", "", 404, `/api/openapi.json`},
+		{"PUT", "/api", "", 404, `/api/openapi.json`},
 		{"GET", "/digits/../crashed", "", 404, `no path with ".."`},
 		{"GET", "/digits//trials", "", 404, `no path with ".."`},
 		{"POST", "/digits/./stop", `{}`, 404, `no path with ".."`},
@@ -305,6 +311,9 @@ func TestMistakes(t *testing.T) {
 		media := a.Header.Get("Content-Type")
 		if err := json.Unmarshal([]byte(text), &p); err != nil || media != "application/problem+json" {
 			t.Errorf("%s %s is no problem document: %s %s", x.method, x.path, a.Status, text)
+		}
+		if a.Request.Response != nil {
+			t.Errorf("%s %s redirects to %s", x.method, x.path, a.Request.URL)
 		}
 		if a.StatusCode != x.status || p.Status != x.status || !strings.Contains(p.Detail, x.text) ||
 			strings.Contains(p.Detail, "\n") {

@@ -80,8 +80,9 @@ const maxStreams = 128
 // tidyEvery is how often the server looks for experiments to close, and leases to end.
 const tidyEvery = time.Second
 
-// rest is the pattern of the paths of the API that no operation has.
-const rest = "/api/"
+// rest is the pattern of the paths of the API that no operation has, top that of the path above them. The mux would
+// redirect it, and the prefix that a proxy has removed would be lost.
+const rest, top = "/api/", "/api"
 
 // New returns a server.
 func New(o Options) *Server {
@@ -99,6 +100,7 @@ func New(o Options) *Server {
 	s.askers()
 	describe(s.api.OpenAPI())
 	s.mux.HandleFunc(rest, s.noSuchPath)
+	s.mux.HandleFunc(top, s.noSuchPath)
 	s.mux.Handle("/", web.Handler())
 	return s
 }
@@ -150,7 +152,7 @@ func (s *Server) allowed(r *http.Request) (list []string) {
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch} {
 		other := *r
 		other.Method = method
-		if _, pattern := s.mux.Handler(&other); pattern != rest {
+		if _, pattern := s.mux.Handler(&other); pattern != rest && pattern != top {
 			list = append(list, method)
 		}
 	}

@@ -2,8 +2,10 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 
@@ -117,15 +119,27 @@ func (s *Server) start(ctx context.Context, r *StartRequest) (string, error) {
 	if r.AskAndTell {
 		return s.startHere(root, r, sets)
 	}
-	args := []string{"run", "-", "--storage", root, "--resume", "never", "-v", "0"}
-	if r.Name != "" {
-		args = append(args, "--name="+r.Name)
+	asked, err := json.Marshal(Asked{r.File, r.Name, sets})
+	if err != nil {
+		return "", err
 	}
-	for _, set := range sets {
-		args = append(args, "--set="+set)
-	}
-	return spawn.Host(ctx, args, []byte(r.File), func() ([]string, error) { return experiments.Within(root) })
+	args := []string{"run", "-", RequestFlag, "--storage", root, "--resume", "never", "-v", "0"}
+	return spawn.Host(ctx, args, asked, func() ([]string, error) { return experiments.Within(root) })
 }
+
+// RequestFlag says to a host that its standard input is what a client asked for.
+const RequestFlag = "--request"
+
+// Asked is what a client asked for, as its host reads it. Every user sees command lines, which are short and cannot
+// have every character.
+type Asked struct {
+	File string   `json:"file"`
+	Name string   `json:"name"`
+	Sets []string `json:"sets"`
+}
+
+// ReadAsked reads what a server wrote.
+func ReadAsked(in io.Reader) (x Asked, err error) { return x, json.NewDecoder(in).Decode(&x) }
 
 // storedAt refuses a file whose experiment would not be stored in a folder: this server would not show it. Other
 // mistakes are those of the host.

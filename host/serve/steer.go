@@ -158,11 +158,24 @@ type TrialRequest struct {
 	Once
 }
 
-func (s *Server) stop(_ context.Context, in *OneRequest) (done, error) {
+// PlainRequest is the body of a request that has nothing in it: unknown keys are refused, as in others.
+type PlainRequest struct{}
+
+type plainOne struct {
+	OneRequest
+	Body *PlainRequest `required:"false"`
+}
+
+type plainTrial struct {
+	TrialRequest
+	Body *PlainRequest `required:"false"`
+}
+
+func (s *Server) stop(_ context.Context, in *plainOne) (done, error) {
 	return s.about(in.Name, "stopping", steer.Stop{})
 }
 
-func (s *Server) interrupt(_ context.Context, in *OneRequest) (done, error) {
+func (s *Server) interrupt(_ context.Context, in *plainOne) (done, error) {
 	return s.about(in.Name, "interrupting", steer.Interrupt{})
 }
 
@@ -180,7 +193,7 @@ func (s *Server) pause(_ context.Context, in *pauseOne) (done, error) {
 	return s.about(in.Name, "pausing", steer.Pause{Force: in.Body != nil && in.Body.Force})
 }
 
-func (s *Server) stopTrial(_ context.Context, in *TrialRequest) (done, error) {
+func (s *Server) stopTrial(_ context.Context, in *plainTrial) (done, error) {
 	return s.aboutTrial(&in.Numbered, "stopping", func(id string) steer.Request { return steer.Stop{Trial: id} })
 }
 
@@ -195,7 +208,7 @@ func (s *Server) pauseTrial(_ context.Context, in *pauseTrial) (done, error) {
 	})
 }
 
-func (s *Server) resumeTrial(_ context.Context, in *TrialRequest) (done, error) {
+func (s *Server) resumeTrial(_ context.Context, in *plainTrial) (done, error) {
 	return s.aboutTrial(&in.Numbered, "continuing", func(id string) steer.Request { return steer.Unpause{Trial: id} })
 }
 

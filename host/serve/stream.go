@@ -105,6 +105,7 @@ func (w *stream) begin() error {
 	}
 	w.begun = true
 	w.to.Header().Set("Content-Type", w.media)
+	w.to.Header().Set("X-Accel-Buffering", "no") // nginx would collect 16 KiB before it passes on anything
 	w.to.WriteHeader(http.StatusOK)
 	return w.control.Flush()
 }
@@ -240,7 +241,7 @@ func wholeText(part []byte) int {
 // TailQuery asks for a part of a text.
 type TailQuery struct {
 	Follow bool  `query:"follow" doc:"continue with what is added, until the trial or the host ends"`
-	Tail   int64 `query:"tail" minimum:"0" default:"0" doc:"only the last so many bytes; 0: all"`
+	Tail   int64 `query:"tail" minimum:"0" default:"0" doc:"the whole lines in the last so many bytes; 0: all"`
 }
 
 type logQuery struct {

@@ -143,7 +143,10 @@ func (s *Server) working(name string, f func(*workers.Workers) error) error {
 			err = f(w)
 		}
 		var gone *workers.GoneError
+		var none *workers.NoTrialError
 		switch {
+		case errors.As(err, &none):
+			return problem.NotFound(err)
 		case errors.As(err, &gone):
 			return problem.Conflict(err)
 		case errors.Is(err, workers.ErrClosed):
@@ -258,7 +261,8 @@ type TellRequest struct {
 	Attempt   uint32             `json:"attempt" doc:"that of the ask, or of the last answer"`
 	Iteration uint64             `json:"iteration,omitempty" minimum:"1"`
 	Metrics   map[string]Measure `json:"metrics,omitempty" doc:"the last result, if it was not reported"`
-	Failed    string             `json:"failed,omitempty" doc:"why the trial has failed"`
+	// Failed is there if the trial has failed, also without a reason: the text of many exceptions is empty.
+	Failed *string `json:"failed,omitempty" doc:"the trial has failed: why, or an empty text"`
 }
 
 type tellOne struct {
@@ -273,9 +277,12 @@ type told struct {
 
 func (s *Server) tell(ctx context.Context, in *tellOne) (x told, err error) {
 	r := in.Body
-	said := workers.Message{Trial: in.ID, Attempt: r.Attempt, Failed: r.Failed}
+	said := workers.Message{Trial: in.ID, Attempt: r.Attempt}
+	if r.Failed != nil {
+		said.Failed = cmp.Or(*r.Failed, asktell.NoReason)
+	}
 	if len(r.Metrics) > 0 {
-		if r.Failed != "" {
+		if r.Failed != nil {
 			return x, problem.Invalid(errors.New("metrics and failed in one request"))
 		}
 		if said, err = workers.Result(in.ID, r.Attempt, r.Iteration, r.Metrics); err != nil {

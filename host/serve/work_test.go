@@ -249,7 +249,10 @@ func TestRefusedReports(t *testing.T) {
 		{"/report", `{"attempt":1,"iteration":0,"metrics":{"loss":1}}`, 422, "body.iteration"},
 		{"/tell", `{"attempt":1,"iteration":0,"metrics":{"loss":1}}`, 422, "body.iteration"},
 		{"/tell", `{"attempt":1,"metrics":{"loss":1},"failed":"no"}`, 422, "metrics and failed"},
+		{"/tell", `{"attempt":1,"metrics":{"loss":1},"failed":""}`, 422, "metrics and failed"},
 		{"/tell", `{"attempt":2}`, 409, " has had no attempt 2: its attempt is 1"},
+		{"99/tell", `{"attempt":1}`, 404, "no trial"},
+		{"99/report", `{"attempt":1,"metrics":{"loss":1}}`, 404, "no trial"},
 	} {
 		got := c.post("/w/trials/"+g.Trial+x.path, "%s", x.body)
 		if got.Status != x.status || !strings.Contains(got.Detail, x.text) {
@@ -280,6 +283,22 @@ func TestToldOtherwise(t *testing.T) {
 	}
 	if text := tell(value); !strings.Contains(text, `has ended before: oom`) {
 		t.Error(text)
+	}
+}
+
+// A trial of which a worker says that it has failed has, also without a reason: the text of many exceptions is empty.
+func TestFailedWithoutReason(t *testing.T) {
+	c, _ := hosting(t, t.TempDir())
+	c.post("", forWorkers)
+	g := c.post("/w/ask", "{}")
+	for range 2 {
+		if x := c.post("/w/trials/"+g.Trial+"/tell", `{"attempt":1,"failed":""}`); !x.OK || x.Status != 0 {
+			t.Errorf("%+v", x)
+		}
+	}
+	x := read[struct{ State, Error string }](c, "/w/trials/"+g.Trial)
+	if x.State != "ERROR" || x.Error != "failed" {
+		t.Errorf("%+v", x)
 	}
 }
 

@@ -373,3 +373,18 @@ func TestParametersNamedAsMetrics(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A point of the user with a value that cannot exist beside its others is refused at its place.
+func TestImpossiblePoint(t *testing.T) {
+	t.Parallel()
+	e, err := config.Parse("a.yaml", []byte("version: 1\nobjective: {metric: loss, mode: min}\n"+
+		"trainable: {command: [a]}\nspace: {u: {choice: [a, b]}, j: {int: [1, 2], when: u == 'a'}, "+
+		"k: {int: [1, 2], when: u == 'b'}}\npoints: [{j: 1}, {j: 1, k: 2}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := computable(e); err == nil || !strings.Contains(err.Error(), "does not exist at any of the points") ||
+		!strings.Contains(err.Error(), "a.yaml:5:18") {
+		t.Error(err)
+	}
+}

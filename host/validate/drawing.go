@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tunehost/tunehost/host/config"
+	"github.com/tunehost/tunehost/host/config/points"
 	"github.com/tunehost/tunehost/host/config/seeds"
 	"github.com/tunehost/tunehost/host/opening"
 	"github.com/tunehost/tunehost/host/options"
@@ -30,14 +31,29 @@ func computable(e *config.Experiment) error {
 			return p.Fault(err)
 		}
 	}
-	if onlyPoints(e) {
-		return nil
+	if err := possible(e); err != nil || onlyPoints(e) {
+		return err
 	}
 	for n := range uint64(mostDraws) {
 		draw := seeds.For(0, seeds.Suggestion, n)
 		p := drawn(e, n, draw)
 		if err := cmp.Or(computableAt(e, p, draw), resolvable(e, n, p, draw)); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// possible returns an error if a point of the user has a value for what never exists with it.
+func possible(e *config.Experiment) error {
+	if len(e.Points) == 0 {
+		return nil
+	}
+	plan := points.NewPlan(e)
+	for i, p := range e.Points[:min(len(e.Points), mostPoints)] {
+		var absent points.AbsentError
+		if _, err := plan.Trial(0, i); errors.As(err, &absent) {
+			return p.Fault(err)
 		}
 	}
 	return nil

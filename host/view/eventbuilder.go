@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/tunehost/tunehost/core"
@@ -165,7 +166,8 @@ func (b *EventBuilder) begin(o *core.Observation) uint64 {
 // result adds the host's own fields (B-016).
 func (b *EventBuilder) result(o *core.Observation) *Report {
 	t, trained := b.track(o.Trial), b.machine.TrainNS(o.Trial)
-	r := &Report{Iteration: o.Iteration, Done: o.Last, PID: t.pid, Host: b.host, Again: o.Again, Values: o.Values,
+	r := &Report{Iteration: o.Iteration, Done: o.Last, PID: t.pid, Host: b.host, Again: o.Again,
+		Values:    bytes.Clone(o.Values), // an event outlives the entry, in whose memory they are
 		TimeTotal: seconds(trained), TimeThisIter: seconds(trained - t.last),
 		Restored: t.fromCkpt, IterationsSinceRestore: o.Iteration - min(t.restored,
 			o.Iteration), TimeSinceRestore: seconds(trained - t.began)}

@@ -66,8 +66,9 @@ func (s Stretch) MarshalJSON() ([]byte, error) {
 // comes before its children.
 type Lineage struct {
 	Stretches []Stretch
-	// best are the trials whose value [Experiment.Best] returns: one, or the runs of a suggestion.
-	best []core.TrialNo
+	// best are the indices of the stretches with the value that [Experiment.Best] returns: one, or one of each run of a
+	// suggestion.
+	best []int
 }
 
 // Lineage returns it as far as the record was read.
@@ -139,7 +140,6 @@ func (g *leg) paramsOf(m *core.Machine) []byte {
 // lineage returns the stretches so far.
 func (w *lineageBuilder) lineage(s *State) *Lineage {
 	l := &Lineage{Stretches: make([]Stretch, 0, len(w.legs))}
-	l.best = s.bestRuns(s.Objectives()[0], Last)
 	_, runs := s.Machine.Runs(0)
 	for i := range w.legs {
 		g := &w.legs[i]
@@ -153,6 +153,7 @@ func (w *lineageBuilder) lineage(s *State) *Lineage {
 		}
 	}
 	l.prune(s.Machine)
+	l.best = l.bestOf(s.bestRuns(s.Objectives()[0], Last))
 	return l
 }
 
@@ -249,10 +250,10 @@ func (l *Lineage) Cut(most int) (total int) {
 	if most <= 0 || total <= most {
 		return total
 	}
-	moved := make([]int, total)
-	kept := l.Stretches[:0]
-	for i, keep := range l.worthKeeping(most) {
-		if !keep {
+	moved, kept := make([]int, total), l.Stretches[:0]
+	keep := l.worthKeeping(most)
+	for i := range keep {
+		if !keep[i] {
 			continue
 		}
 		s := l.Stretches[i]
@@ -262,7 +263,13 @@ func (l *Lineage) Cut(most int) (total int) {
 		}
 		kept = append(kept, s)
 	}
-	l.Stretches = kept
+	var best []int
+	for _, i := range l.best {
+		if keep[i] {
+			best = append(best, moved[i])
+		}
+	}
+	l.Stretches, l.best = kept, best
 	return total
 }
 
@@ -303,10 +310,13 @@ func (l *Lineage) Branches() bool {
 }
 
 // Best returns the indices of the stretches in which the best trial got its value, or the runs of the best suggestion
-// got theirs; none if no trial has one. It is the trial that [Experiment.Best] returns by default, so that all places
-// name the same one (B-141).
-func (l *Lineage) Best() (list []int) {
-	for _, no := range l.best {
+// got theirs; none if no trial has one, or if they were cut off. It is the trial that [Experiment.Best] returns by
+// default, so that all places name the same one (B-141).
+func (l *Lineage) Best() []int { return l.best }
+
+// bestOf returns the indices of the stretches in which trials got their values.
+func (l *Lineage) bestOf(trials []core.TrialNo) (list []int) {
+	for _, no := range trials {
 		for i, s := range slices.Backward(l.Stretches) {
 			if s.Trial == no && s.Known {
 				list = append(list, i)

@@ -199,6 +199,12 @@ func TestLineageCut(t *testing.T) {
 					t.Errorf("seed %d, cut to %d: %s", seed, most, brief(l))
 				}
 			}
+			for _, at := range l.Best() {
+				if a, b := l.Stretches[at], whole.Stretches[whole.Best()[0]]; a.Trial != b.Trial || a.From != b.From ||
+					a.Value != b.Value {
+					t.Errorf("seed %d, cut to %d: the best is %+v, want %+v or none", seed, most, a, b)
+				}
+			}
 			for _, s := range l.Stretches {
 				if !has(whole, l, s) {
 					t.Errorf("seed %d, cut to %d: the parent of %+v is another one", seed, most, s)

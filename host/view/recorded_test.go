@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -108,4 +109,35 @@ func lines(events []Event) (list []json.RawMessage) {
 		list = append(list, events[i].AppendJSON(nil))
 	}
 	return list
+}
+
+// Events have the values of their own results, however many entries were read since: from the record as from the feed.
+func TestEventsKeepTheirValues(t *testing.T) {
+	w, e, _ := recording(t)
+	begun := e.Feed().Last()
+	value := func(i uint64) string { return fmt.Sprintf(`{"note":"%0*d"}`, 1+i%50, i) }
+	const most = 500
+	for i := uint64(100); i < most; i++ {
+		w.Event(&core.ResultReported{Trial: 0, Attempt: 1, Iteration: i, Values: []byte(value(i)),
+			Metrics: []core.Metric{{ID: 1, Value: 1}}})
+	}
+	w.Flush()
+	w.Crash()
+	if _, err := e.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	for from, list := range map[string][]Event{"record": followedFrom(t, e, begun, nil),
+		"feed": followedFrom(t, e, begun, e.Feed())} {
+		n := 0
+		for _, x := range list {
+			if x.Result != nil && x.Result.Values != nil {
+				if n++; string(x.Result.Values) != value(x.Iteration) {
+					t.Fatalf("%s: result %d has %q, want %s", from, x.Iteration, x.Result.Values, value(x.Iteration))
+				}
+			}
+		}
+		if n != most-100 {
+			t.Errorf("%s: %d results have values, want %d", from, n, most-100)
+		}
+	}
 }

@@ -160,7 +160,7 @@ func (h *Host) points() (events []core.Event, err error) {
 		if i < h.Recovery.PointsUsed {
 			continue
 		}
-		g, err := points.Complete(e, h.Setup.File.Seed, uint64(i), plan.Given(i))
+		g, err := plan.Trial(h.Setup.File.Seed, i)
 		if err != nil {
 			return nil, usererror.Wrap(p.Fault(err))
 		}

@@ -38,6 +38,11 @@ func NewPlan(e *config.Experiment) *Plan {
 // that no point before it has.
 func (p *Plan) Given(i int) space.Point { return p.given[i] }
 
+// Trial turns a point of the user into a trial.
+func (p *Plan) Trial(seed uint64, i int) (core.Suggestion, error) {
+	return completed(p.e, seed, uint64(i), wish{p.given[i], p.e.Points[i].Given, nil})
+}
+
 // Combinations returns how many combinations the grid has: 1 without grid axes.
 func (p *Plan) Combinations() uint64 { return p.cells.size }
 

@@ -87,23 +87,60 @@ func kept(e *config.Experiment, p space.Point) space.Point {
 	return p
 }
 
-// Complete turns a user's point into a trial; it draws the values that are not given (B-104).
+// Complete turns a user's point into a trial; it draws the values that are not given, such that those exist that are
+// (B-104).
 func Complete(e *config.Experiment, seed, index uint64, given space.Point) (core.Suggestion, error) {
-	return Changed(e, seed, index, given, nil)
+	return completed(e, seed, index, wish{given, given, nil})
 }
 
 // Changed is [Complete] for a point that is made of another trial's. The trial keeps that one's random values, where
 // nothing that they depend on has changed.
 func Changed(e *config.Experiment, seed, index uint64, given space.Point, like []byte) (core.Suggestion, error) {
+	return completed(e, seed, index, wish{given, given, like})
+}
+
+// wish is what a trial must have.
+type wish struct {
+	// given are its coordinates; NaN where they are drawn. Those of wanted must exist.
+	given, wanted space.Point
+	// like are the parameters of the trial of which it is made; nil: there is none.
+	like []byte
+}
+
+// AbsentError is the name of a parameter for which a value is given, and that exists at no point that was drawn.
+type AbsentError string
+
+// Error implements error in one line.
+func (x AbsentError) Error() string {
+	return string(x) + " does not exist at any of the points that were drawn with what is given, because its " +
+		"condition (when) does not hold: give what it depends on, too"
+}
+
+// absent is the error of a point that lacks a value which is wanted; nil: it has them all.
+func (w *wish) absent(e *config.Experiment, p space.Point) error {
+	for i, x := range w.wanted {
+		if !math.IsNaN(x) && math.IsNaN(p[i]) {
+			return AbsentError(e.Space.Params[i].Name)
+		}
+	}
+	return nil
+}
+
+func completed(e *config.Experiment, seed, index uint64, w wish) (core.Suggestion, error) {
 	draw := seeds.For(seed, seeds.Point, index)
-	rng, varies := space.NewRand(draw), e.DrawsAgain || slices.ContainsFunc(given, math.IsNaN)
+	rng, varies := space.NewRand(draw), e.DrawsAgain || slices.ContainsFunc(w.given, math.IsNaN)
 	var refused error
 	for try := range uint64(config.MaxTries) {
-		p, err := e.Space.SampleGiven(rng, given)
+		p, err := e.Space.SampleGiven(rng, w.given)
 		if err != nil {
 			return core.Suggestion{}, err
 		}
-		params, err := e.Prune(p).Like(like).Resolve(e.SeedOf(draw, try))
+		existing := e.Prune(p)
+		if absent := w.absent(e, p); absent != nil && varies {
+			refused = absent
+			continue
+		}
+		params, err := existing.Like(w.like).Resolve(e.SeedOf(draw, try))
 		if !errors.Is(err, config.ErrRefused) || !e.PlansWhatCanBe || !varies {
 			return core.Suggestion{Params: params}, err
 		}

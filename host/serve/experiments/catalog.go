@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 	"weak"
@@ -120,19 +121,26 @@ func (p place) base() string {
 	return filepath.Base(p.dir)
 }
 
-// places finds all experiments. Of those whose directories have the same name, all but the first have a
-// part of a checksum of their path in their id.
+// places finds all experiments. Of those whose directories have the same name, all but the first have a part of a
+// checksum of their path in their id; so have those whose name is no text, which no request could have. One that is in
+// several roots is there once.
 func (c *Catalog) places() (list []place, err error) {
-	known := map[string]bool{}
+	known, at := map[string]bool{}, map[string]int{}
 	for _, root := range c.roots {
 		found, err := c.below(root)
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range found {
-			if known[p.id] {
+			if i, again := at[p.name()]; again {
+				list[i].listed = list[i].listed && p.listed
+				continue
+			}
+			at[p.name()] = len(list)
+			text := strings.ToValidUTF8(p.id, "\uFFFD")
+			if known[text] || text != p.id {
 				sum := sha256.Sum256([]byte(p.name()))
-				p.id += "~" + hex.EncodeToString(sum[:4])
+				p.id = text + "~" + hex.EncodeToString(sum[:4])
 			}
 			known[p.id] = true
 			list = append(list, p)
@@ -229,7 +237,7 @@ func (c *Catalog) Get(id string) (s *Shared, done func(), err error) {
 func (c *Catalog) acquire(p place) (*Shared, func(), error) {
 	file, err := stamp(p.dir)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", p.dir, err)
+		return nil, nil, err
 	}
 	s := c.claim(p, file)
 	s.once.Do(func() { s.opened = s.begin(p) })

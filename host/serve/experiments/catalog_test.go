@@ -165,3 +165,51 @@ func TestLinkOfAnother(t *testing.T) {
 		t.Errorf("of another: %v", err)
 	}
 }
+
+// A directory whose name is no text has an id that requests can have. An error names the directory once.
+func TestStrangeDirectories(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{"a\xff", "a\xfe"} {
+		w := viewtest.New(filepath.Join(root, name), []byte(source), 1)
+		w.Start(1)
+		w.Run(-1)
+		w.Close()
+	}
+	empty := filepath.Join(root, "empty")
+	if err := os.Mkdir(empty, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(empty, "experiment.yaml"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := New(root)
+	list, err := c.List()
+	if err != nil || len(list) != 3 {
+		t.Fatal(list, err)
+	}
+	for _, x := range list[:2] {
+		_, done, err := c.Get(x.ID)
+		if err != nil || !strings.HasPrefix(x.ID, "a\uFFFD~") {
+			t.Errorf("%q: %v", x.ID, err)
+			continue
+		}
+		done()
+	}
+	if n := strings.Count(list[2].Error, empty); n != 1 {
+		t.Errorf("the directory is there %d times: %s", n, list[2].Error)
+	}
+}
+
+// Roots that are within each other, or the same, show each experiment once.
+func TestRootsWithinEachOther(t *testing.T) {
+	root := t.TempDir()
+	one := filepath.Join(root, "one")
+	w := viewtest.New(one, []byte(source), 1)
+	w.Start(1)
+	w.Run(-1)
+	w.Close()
+	list, err := New(root, one, root, root+"/./one/..").List()
+	if err != nil || len(list) != 1 || list[0].ID != "one" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}

@@ -174,8 +174,8 @@ func (s *Shared) Host() (h steer.Handler, done func(), err error) {
 // Taken is the error of an experiment that another process has.
 func (s *Shared) Taken() error {
 	held, err := journal.Holder(s.Dir.Path())
-	if err != nil || held == nil {
-		return fmt.Errorf("%s: another process has the experiment; try again in a moment", s.ID)
+	if err != nil || held == nil || held.PID == 0 {
+		return fmt.Errorf("%s: a host of it is just starting or ending: try again in a moment", s.ID)
 	}
 	return fmt.Errorf("%s: process %d on %s has the experiment: if it is another `tunehost serve`, "+
 		"open the URL that that one has printed, or send the request there; otherwise try again in a moment",

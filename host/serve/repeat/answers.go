@@ -95,7 +95,7 @@ func (a *Answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *Answers) answer(w http.ResponseWriter, r *http.Request, key string, most time.Duration) bool {
 	old := a.get(key)
 	if a.passes(old, r, most) {
-		w.Header().Set("Age", "1")
+		w.Header().Set("Age", a.age(old))
 		w.Header().Set(NextHeader, strconv.FormatInt(a.rest(old, most).Milliseconds(), 10))
 		old.write(w, r)
 		return true
@@ -156,6 +156,12 @@ func (a *Answers) passes(x *answer, r *http.Request, most time.Duration) bool {
 // rest is how long an answer is still passed on.
 func (a *Answers) rest(x *answer, most time.Duration) time.Duration {
 	return min(most, max(Shortest, times*x.took)) - a.now().Sub(x.began)
+}
+
+// age is how many seconds ago an answer was made, rounded up: a reader does not take it for newer than it is.
+func (a *Answers) age(x *answer) string {
+	whole := (a.now().Sub(x.began) + time.Second - 1) / time.Second
+	return strconv.FormatInt(int64(max(1, whole)), 10)
 }
 
 // same returns an answer since which nothing has changed; nil: there is none.

@@ -180,9 +180,11 @@ func TestAgeIsBounded(t *testing.T) {
 	c := &timed{status: http.StatusOK, took: time.Second}
 	a := Share(c, c, c.now)
 	asPage(a)
-	if c.pass(3 * time.Second); asPage(a).Body.String() != "1" {
-		t.Error("an expensive answer is not passed on")
+	c.pass(2500 * time.Millisecond)
+	if w := asPage(a); w.Body.String() != "1" || w.Header().Get("Age") != "4" {
+		t.Errorf("an expensive answer is not passed on with its age: %q, %v", w.Body, w.Header())
 	}
+	c.pass(500 * time.Millisecond)
 	if c.pass(2 * time.Second); asPage(a).Body.String() != "2" {
 		t.Error("an answer is older than its reader accepts")
 	}

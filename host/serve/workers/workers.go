@@ -22,7 +22,6 @@ import (
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/asktell"
 	"github.com/tunehost/tunehost/host/steer"
-	"github.com/tunehost/tunehost/host/usererror"
 )
 
 // Lengths of leases.
@@ -161,6 +160,9 @@ type GoneError struct{ text string }
 
 func (e *GoneError) Error() string { return e.text }
 
+// NoTrialError says that there is no such trial.
+type NoTrialError struct{ error }
+
 // Report handles a result and returns the decision, and the attempt that the lease has now.
 func (w *Workers) Report(ctx context.Context, s Message) (asktell.Decision, uint32, error) {
 	ctx = context.WithoutCancel(ctx)
@@ -268,7 +270,7 @@ func (w *Workers) leaseOf(ctx context.Context, s Message) (core.TrialNo, *lease,
 	}
 	no, err := w.session.Find(s.Trial)
 	if err != nil {
-		return 0, nil, usererror.Wrap(err)
+		return 0, nil, &NoTrialError{err}
 	}
 	if before, ok := w.kept[no]; ok && before.attempt == s.Attempt {
 		if err := w.readopt(ctx, no, before); err != nil {

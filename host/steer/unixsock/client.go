@@ -71,6 +71,9 @@ func absent(d storage.Dir) error {
 		return &steer.BusyError{What: fmt.Sprintf("process %d has this experiment and takes no requests here: %v",
 			held.PID, full)}
 	}
+	if held.Passing() {
+		return &steer.BusyError{What: "a host of this experiment is just starting or ending: try again in a moment"}
+	}
 	return &steer.BusyError{What: fmt.Sprintf("process %d has this experiment and takes no requests here: if it is "+
 		"`tunehost asktell`, end its input first; otherwise try again in a moment", held.PID)}
 }
