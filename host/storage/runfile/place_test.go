@@ -20,7 +20,8 @@ func placed(t *testing.T, path string) storage.Dir {
 		t.Fatal(err)
 	}
 	source := []byte("version: 1\nname: first\nstorage: " + filepath.Dir(d.Path()) +
-		"\nobjective: {metric: loss, mode: min}\nspace: {x: {uniform: [0, 1]}}\nsearcher: {plugin: " + d.Path() + "/own/s}\n")
+		"\nobjective: {metric: loss, mode: min}\nspace: {x: {uniform: [0, 1]}}\nsearcher: {plugin: " + d.Path() +
+		"/own/s}\n")
 	e, err := config.Parse(filepath.Join(d.Path(), "own", "x.yaml"), source, config.WithoutTrainable())
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +61,8 @@ func TestMovedDirectory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.File != filepath.Join(d.Path(), "own", "x.yaml") || e.Searcher.Name != filepath.Join(d.Path(), "own", "s") {
+		own := filepath.Join(d.Path(), "own")
+		if r.File != filepath.Join(own, "x.yaml") || e.Searcher.Name != filepath.Join(own, "s") {
 			t.Errorf("in %s are %s and %s", d.Path(), r.File, e.Searcher.Name)
 		}
 		prefixes[r.Cluster()] = true

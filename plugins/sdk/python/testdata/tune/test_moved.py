@@ -1,5 +1,6 @@
 """Experiments that were renamed, moved or copied: each goes on where it is, and touches no other."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 import tunehost
 from tunehost import _binary, tune
 from tunehost.tune import _experiment, _moved
+from tunehost.tune.error import TuneError
 from tunehost.tune.schedulers import TrialScheduler
 from tunehost.tune.search import Searcher
 
@@ -289,6 +291,22 @@ def test_another_machine_has_its_interpreter_elsewhere(tmp_path, monkeypatch):
     own.unlink()
     os.rename("kept", "new")
     assert ran_in(tune.Tuner.restore("new/first", fails_once, resume_errored=True).fit(), "new/first")
+
+
+def test_another_machine_has_another_interpreter(tmp_path):
+    """It is refused where the experiment began, and runs a copy: it runs the script that continues it."""
+    begin(tmp_path)
+    lock = Path("kept/first/tunehost.lock")
+    was = next(sum for p in json.loads(lock.read_text())["plugins"] for sum in _sums(p) if sum)
+    lock.write_text(lock.read_text().replace(was, "0" * 64))
+    shutil.copytree("kept/first", "kept/copy", symlinks=True)
+    with pytest.raises(TuneError, match="is not the one that this experiment began with"):
+        tune.Tuner.restore("kept/first", fails_once, resume_errored=True).fit()
+    assert ran_in(tune.Tuner.restore("kept/copy", fails_once, resume_errored=True).fit(), "kept/copy")
+
+
+def _sums(plugin):
+    return [plugin.get("files", {}).get(sys.executable)]
 
 
 def test_a_copy_of_one_that_runs_does_not_ask_its_script(tmp_path):

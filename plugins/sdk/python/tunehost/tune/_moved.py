@@ -1,13 +1,14 @@
-"""An experiment whose directory was renamed, moved or copied since it began. Its files name the place where it began, and
-stay as they are, as it may move again: who reads them gets the paths as they are now."""
+"""An experiment whose directory was renamed, moved or copied since it began. Its files name the place where it began,
+and stay as they are, as it may move again: who reads them gets the paths as they are now."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
 from pathlib import Path
-from typing import List, Optional, Tuple
+from typing import Dict, List, Mapping, Optional, Tuple
 
 from . import _payload
 from ._yaml import parts
@@ -41,7 +42,8 @@ def file(folder: Path) -> str:
     found = parts(text)
     for key in (key for key in _PLUGINS if key in found):
         found[key] = found[key].replace(was, now)
-    found.update({key: f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in place.items() if key in found})
+    for key in (key for key in place if key in found):
+        found[key] = f"{key}: {json.dumps(place[key], ensure_ascii=False)}\n"
     return "".join(found.values()).rstrip("\n") + "\n"
 
 
@@ -58,7 +60,7 @@ def place(trial: Trial, experiment: Path) -> None:
 
 
 def find_modules(folder: Path) -> None:
-    """Has the modules of a project that was moved or copied as a whole, with its results in it, found where it is now."""
+    """Has the modules of a project that was moved or copied as a whole, with its results, found where it is now."""
     there, here = _projects(folder)
     if there == here:
         return
@@ -84,12 +86,14 @@ def _within(path: str, there: Path, here: Path) -> Optional[str]:
 
 
 def settle(folder: Path) -> List[str]:
-    """Has an experiment run here that was moved or copied: by this interpreter if its own is not on this machine. Returns
-    the flags of the program."""
+    """Has an experiment run here that was moved or copied: by this interpreter, if its own is another one on this
+    machine, or none. Returns the flags of the program."""
     if not has_moved(folder):
         return []
     _payload.add_path(folder)
-    return ["--accept-plugins"] if any([_renewed(manifest) for manifest in folder.glob("*/plugin.yaml")]) else []
+    sums = _sums(folder.parent / "tunehost.lock")
+    other = [_renewed(manifest) or _is_other(_command(manifest)[0], sums) for manifest in folder.glob("*/plugin.yaml")]
+    return ["--accept-plugins"] if any(other) else []
 
 
 def _renewed(manifest: Path) -> bool:
@@ -100,6 +104,22 @@ def _renewed(manifest: Path) -> bool:
     was, now = (json.dumps(path, ensure_ascii=False) for path in (command[0], sys.executable))
     _payload.replace(manifest, manifest.read_text(encoding="utf-8").replace(was, now, 1).encode())
     return True
+
+
+def _is_other(interpreter: str, sums: Mapping[str, str]) -> bool:
+    """Whether the interpreter is that of this process, and has changed since the experiment began."""
+    if interpreter not in sums or not os.path.samefile(interpreter, sys.executable):
+        return False
+    return hashlib.sha256(Path(interpreter).read_bytes()).hexdigest() != sums[interpreter]
+
+
+def _sums(lock: Path) -> Dict[str, str]:
+    """The checksums of the files that the plugins of an experiment began with, where it says them."""
+    try:
+        plugins = json.loads(lock.read_bytes())["plugins"]
+        return {name: sum for plugin in plugins for name, sum in plugin.get("files", {}).items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}  # the program says so
 
 
 def _command(manifest: Path) -> List[str]:
