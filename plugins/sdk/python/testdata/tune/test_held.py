@@ -1,7 +1,6 @@
 """An experiment that runs, and others who want to continue it."""
 
 import os
-import shutil
 import signal
 import subprocess
 import threading
