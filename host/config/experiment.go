@@ -151,6 +151,8 @@ type Origin struct {
 	Overrides []string
 	// Warnings are about settings that are valid but probably not intended.
 	Warnings []*Error
+	// Place says whether the experiment's directory has moved since it began.
+	Place Place
 
 	tree    *node
 	faults  bool // an evaluation that fails is an error

@@ -24,6 +24,7 @@ type settings struct {
 	reading     int
 	// flags maps the settings that come from command-line flags to these flags.
 	flags map[string]string
+	place Place
 }
 
 // placeOf returns the place of a setting for messages: what the user wrote.
@@ -181,12 +182,13 @@ func Parse(name string, data []byte, options ...Option) (*Experiment, error) {
 			override(p, root, set.reading, s, set.placeOf(s))
 		}
 	}
+	root = set.place.file(root)
 	e := build(p, root, &set)
 	if err := p.err(); err != nil {
 		return nil, err
 	}
 	e.File, e.Source, e.Overrides, e.Warnings = name, data, set.sets, p.warnings.tidy()
-	e.tree, e.reading = root, set.reading
+	e.tree, e.reading, e.Place = root, set.reading, set.place
 	if e.Name == "" {
 		e.Name = baseName(name)
 		e.FormerName = formerName(name, e.Name)

@@ -106,11 +106,11 @@ func changesSince(r *runfile.File, recorded, file *config.Experiment, extend, he
 	return changesOf(p, file, extend, here)
 }
 
-// changesOf are the changes since the last stage. here: the directory is in the file's storage, so that nothing is
-// ignored of a storage that is another one than at the beginning: it was copied or moved.
+// changesOf are the changes since the last stage. here: the directory is in the file's storage, under the file's name,
+// so that nothing is ignored of others than at the beginning: it was copied, moved or renamed.
 func changesOf(p past, file *config.Experiment, extend, here bool) (c changes, err error) {
 	diff := slices.DeleteFunc(config.Diff(p.now(), file),
-		func(d config.Change) bool { return here && d.Key == "storage" })
+		func(d config.Change) bool { return here && (d.Key == "storage" || d.Key == "name") })
 	c.program, c.moved = reprogrammed(diff), p.moved(file, diff)
 	for _, d := range diff {
 		if extend && extension(d, file) != "" {

@@ -82,6 +82,9 @@ func Load(ctx context.Context, o *options.Options) (*config.Experiment, error) {
 		list = append(list, config.WithFlag("name", o.Name))
 	}
 	e, err := read(ctx, o, list)
+	if err == nil {
+		e, err = moved(ctx, o, e, list)
+	}
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -90,6 +90,7 @@ func (l *Loader) find(kind sdk.Kind, ref config.PluginRef) (*Plugin, error) {
 	if err != nil {
 		return nil, config.At(ref.Pos, err)
 	}
+	found.Folder = l.placed(found.Folder)
 	p := &Plugin{Found: found, kind: kind, ref: ref, grant: l.granted(ref.Name, found.Name)}
 	if found.Bundled != nil {
 		p.info = *found.Bundled
@@ -99,6 +100,19 @@ func (l *Loader) find(kind sdk.Kind, ref config.PluginRef) (*Plugin, error) {
 		return nil, config.At(ref.Pos, err)
 	}
 	return p, config.At(ref.Pos, ungranted(kind, ref.Name, found.Folder, p.grant, len(l.experiment.Grants) > 0))
+}
+
+// placed returns a plugin with the arguments that name where the experiment's directory is now.
+func (l *Loader) placed(p *folder.Plugin) *folder.Plugin {
+	if p == nil || l.experiment.Place == (config.Place{}) {
+		return p
+	}
+	c := *p
+	c.Args = slices.Clone(p.Args)
+	for i, arg := range c.Args {
+		c.Args[i] = l.experiment.Place.Here(arg)
+	}
+	return &c
 }
 
 // granted returns the file's grants for a plugin, by the name or path in the file, or by the plugin's

@@ -49,6 +49,9 @@ func Dial(d storage.Dir) (*Client, error) {
 	if err == nil {
 		conn, err = Connect(strings.TrimSpace(string(text)))
 	}
+	if err == nil && copied(d) {
+		err = errors.Join(errRefused, conn.Close())
+	}
 	if noHost(err) {
 		err = absent(d)
 	}
@@ -59,6 +62,13 @@ func Dial(d storage.Dir) (*Client, error) {
 	lines.Buffer(nil, maxLineBytes)
 	lines.Split(wholeLines)
 	return &Client{conn, lines, d.Path()}, nil
+}
+
+// copied reports whether the address of a host that listens is that of another experiment, of which this directory is a
+// copy: no host has this one.
+func copied(d storage.Dir) bool {
+	held, err := journal.Holder(d.Path())
+	return err == nil && held == nil
 }
 
 // absent is the error of an experiment at whose address nobody listens.

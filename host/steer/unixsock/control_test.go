@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tunehost/tunehost/core"
+	"github.com/tunehost/tunehost/core/journal"
 	"github.com/tunehost/tunehost/host/steer"
 	"github.com/tunehost/tunehost/host/storage"
 )
@@ -61,12 +62,24 @@ func (r *recorder) Do(q steer.Request) (a steer.Answer, err error) {
 	return a, err
 }
 
-func start(t *testing.T, h steer.Handler) (storage.Dir, net.Listener) {
+// held is the directory of an experiment that this process has.
+func held(t *testing.T) storage.Dir {
 	t.Helper()
 	d, err := storage.At(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
+	lock, err := journal.LockDir(d.Path(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lock.Unlock() })
+	return d
+}
+
+func start(t *testing.T, h steer.Handler) (storage.Dir, net.Listener) {
+	t.Helper()
+	d := held(t)
 	l, remove, err := Listen()
 	if err != nil {
 		t.Fatal(err)
@@ -243,6 +256,22 @@ func TestNoHost(t *testing.T) {
 	l.Close()
 	if _, err := Dial(d); !errors.Is(err, ErrNoHost) {
 		t.Errorf("after a crash: %v", err)
+	}
+}
+
+// A copy of an experiment that runs has the address of its host, which must not hear what is meant for the copy.
+func TestCopyHasNoHost(t *testing.T) {
+	d, _ := start(t, &recorder{})
+	dial(t, d)
+	other, err := storage.At(t.TempDir())
+	if err == nil {
+		err = os.CopyFS(other.Path(), os.DirFS(d.Path()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Dial(other); !errors.Is(err, ErrNoHost) {
+		t.Errorf("the copy's host: %v", err)
 	}
 }
 

@@ -28,10 +28,7 @@ func listener(t *testing.T, mode os.FileMode) (storage.Dir, net.Listener) {
 	if err := os.Chmod(folder.Path(), mode); err != nil {
 		t.Fatal(err)
 	}
-	d, err := storage.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := held(t)
 	l, err := net.Listen("unix", filepath.Join(folder.Path(), "s"))
 	if err != nil {
 		t.Fatal(err)

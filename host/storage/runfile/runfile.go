@@ -56,6 +56,8 @@ type File struct {
 	Learned *Learned `json:"learned,omitempty"`
 	// Source is the SHA-256 of the recorded experiment file, in hexadecimal; "": an earlier version wrote none.
 	Source string `json:"experiment_sha256,omitempty"`
+
+	place config.Place
 }
 
 // Extension is one of them; Overrides is how many of File.Overrides applied before it. Set says that
@@ -180,7 +182,9 @@ func (r *File) Write(d storage.Dir) error {
 
 // Text is what Write writes.
 func (r *File) Text() ([]byte, error) {
-	text, err := json.MarshalIndent(r, "", "  ")
+	whole := *r
+	whole.File = r.place.There(r.File)
+	text, err := json.MarshalIndent(&whole, "", "  ")
 	return seal(text), err
 }
 
@@ -282,7 +286,7 @@ func Read(d storage.Dir) (*File, *config.Experiment, error) {
 	if r.Source != "" && r.Source != sumOf(source) {
 		return nil, nil, fmt.Errorf("%s %w: %w; put it back from a copy", d.Experiment(), ErrUnreadable, errChanged)
 	}
-	e, err := r.Parse(source)
+	e, err := r.parseAt(d, source)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", d.Experiment(), err)
 	}
@@ -342,7 +346,7 @@ func (r *File) ParseBefore(source []byte, x Extension) (*config.Experiment, erro
 
 func (r *File) parse(source []byte, sets []string) (*config.Experiment, error) {
 	e, err := config.Parse(r.File, source, config.WithSet(sets...), config.WithoutTrainable(),
-		config.Recorded(r.Reading))
+		config.Recorded(r.Reading), config.Moved(r.place))
 	if err != nil {
 		return nil, fmt.Errorf("the recorded experiment cannot be read: %w", err)
 	}

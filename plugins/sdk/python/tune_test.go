@@ -190,8 +190,8 @@ func TestNoProgram(t *testing.T) {
 func TestTune(t *testing.T) {
 	t.Parallel()
 	installedWheel(t).pytest(t, "tune/test_same.py", "tune/test_tune.py", "tune/test_own.py", "tune/test_mistakes.py",
-		"tune/test_shown.py", "tune/test_back.py", "tune/test_record.py", "tune/test_executor.py",
-		"tune/test_choices.py")
+		"tune/test_shown.py", "tune/test_moved.py", "tune/test_back.py", "tune/test_record.py", "tune/test_executor.py",
+		"tune/test_choices.py", "tune/test_held.py")
 }
 
 // B-151: what Ray Tune has and tunehost.tune has not is an error, of one line that says what to do instead.

@@ -1,7 +1,6 @@
 """An experiment that runs, and others who want to continue it."""
 
 import os
-import shutil
 import signal
 import subprocess
 import threading
@@ -219,32 +218,3 @@ def test_ctrl_c_in_a_callback_takes_no_events_from_it(running):
         caller.look()
     caller.end()
     assert heard().count("complete") == 2 and heard().count("\n") == 1 + 2 * 7
-
-
-def fails_once(config):
-    if not os.path.exists(config["good"]):
-        raise ValueError("on purpose")
-    tune.report({"loss": config["x"]})
-
-
-def test_a_copy_and_what_was_moved(tmp_path):
-    """Their trials would run in the directory, and from the files, of the first experiment."""
-    first = tune.Tuner(
-        fails_once,
-        param_space={"x": tune.grid_search([1, 2]), "good": str(tmp_path / "good")},
-        tune_config=tune.TuneConfig(metric="loss", mode="min"),
-        run_config=tune.RunConfig(name="first", storage_path="kept", verbose=0),
-    )
-    assert first.fit().num_errors == 2
-    Path("good").touch()
-    shutil.copytree("kept/first", "kept/copy", symlinks=True)
-    copy = tune.Tuner.restore("kept/copy", fails_once, resume_errored=True)
-    with pytest.raises(TuneError, match=r"/kept/copy is a copy of the experiment in \S+/kept/first, whose"):
-        copy.fit()
-    assert copy.get_results().num_errors == 2 == tune.ResultGrid("kept/first").num_errors
-    os.rename("kept", "new")
-    with pytest.raises(TuneError, match=r"/new/first was moved, .*: move it back, or make a link: ln -s \S+ \S+") as e:
-        tune.run(fails_once, name="first", storage_path="new", resume="AUTO+ERRORED")
-    os.makedirs("kept")
-    subprocess.run(str(e.value).rpartition(": ")[2], shell=True, check=True)
-    assert tune.Tuner.restore("kept/first", fails_once, resume_errored=True).fit().num_errors == 0

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, List, Mapping, Optional, Sequence
 
 from .. import _integers
-from . import _configs, _encode, _heard, _nested, _payload
+from . import _configs, _encode, _heard, _moved, _nested, _payload
 from ._names import SHOULD_CHECKPOINT
 from ._serving import EVENTS
 from .callback import Callback
@@ -191,6 +191,8 @@ class Caller:
         state = _payload.load(file)
         self._at, self._iteration, self._trials = state["at"], state["iteration"], state["trials"]
         self._heard, self._started = state.get("heard", set()), state.get("started", {})
+        for trial in self._trials.values():
+            _moved.place(trial, Path(self._dir))
         if len(state["states"]) != len(self._settings.callbacks):
             raise TuneError(
                 f"the experiment had {len(state['states'])} callbacks, and now has {len(self._settings.callbacks)}: "
@@ -229,6 +231,7 @@ class Caller:
         if trial is None:
             trial = self._trials[number] = Trial(number, subject["id"], {}, self._settings.name)
             trial.path = subject["dir"]
+            _moved.place(trial, Path(self._dir))
         if not trial.config or event["kind"] in ("TRIAL_ADDED", "TRIAL_STARTED"):
             trial.set_config(self._config(trial, subject.get("params", {})))
         trial.status = subject.get("state", trial.status)

@@ -4,6 +4,7 @@ on other machines, nobody is asked."""
 
 from __future__ import annotations
 
+import os
 import pickle
 import struct
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Tuple
 if TYPE_CHECKING:
     import socket
 
-FILE = Path("state", "listens.txt")  #: in the folder `tune` of the experiment: where the socket is
+FILE = Path("state", "listens.txt")  #: in the folder `tune` of the experiment: where the socket is, and of which folder
 _SIZE = struct.Struct("<Q")
 
 Place = Tuple[int, int, int]  #: a trial's number, its attempt, and the iteration of a result
@@ -48,7 +49,9 @@ class Asking:
 
 def _connected(folder: Path) -> Optional[socket.socket]:
     try:
-        where = (folder / FILE).read_text(encoding="utf-8")
+        where, _, heard = (folder / FILE).read_text(encoding="utf-8").partition("\n")
+        if heard and not os.path.samefile(heard, folder):
+            return None  # the experiment is a copy of the one that the script listens to
         import socket
 
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

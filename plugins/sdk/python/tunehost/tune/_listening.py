@@ -40,7 +40,7 @@ class Listener:
         self._socket.bind(f"{self._dir}/s")
         self._socket.listen(128)
         self._file = folder / FILE
-        self._file.write_text(f"{self._dir}/s", encoding="utf-8")
+        self._file.write_text(f"{self._dir}/s\n{folder}", encoding="utf-8")
         threading.Thread(target=self._accept, daemon=True).start()
 
     def asks(self) -> List[Ask]:

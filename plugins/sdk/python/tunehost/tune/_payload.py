@@ -14,7 +14,7 @@ import struct
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .. import _places
 from .error import TuneError
@@ -133,15 +133,23 @@ def dump(file: Path, value: Any, what: str) -> None:
     replace(file, pickled(value, what))
 
 
-def _write_path(dir: Path) -> None:
+def _write_path(dir: Path, before: Sequence[str] = ()) -> None:
     """Writes where modules are found: it is read before anything is unpickled."""
     paths = [_places.absolute(p) for p in sys.path if os.path.isabs(p) or os.path.exists(".")]
+    paths = [*before, *(p for p in paths if p not in before)]
     replace(dir / "path.txt", "".join(f"{p}\n" for p in paths if "\n" not in p).encode())
+
+
+def add_path(dir: Path) -> None:
+    """Has modules also found where this process finds them."""
+    _write_path(dir, (dir / "path.txt").read_text(encoding="utf-8").splitlines())
 
 
 def read_plan(dir: Path) -> Group:
     """Reads the plan of the space."""
     plan: Group = load(dir / "space.pkl")
+    if plan.suggestions is not None:
+        plan.suggestions = str(dir / "suggestions")  # the experiment may have moved since
     return plan
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
-import shlex
 import sys
 from pathlib import Path
 from typing import Any, Callable, Mapping, Optional, Tuple
@@ -106,35 +104,6 @@ def check_objective(dir: Path, tune: TuneConfig) -> None:
         raise TuneError(
             f"the experiment {dir.parent.name!r} has the metric {found['metric']} and the mode {found['mode']}: choose another name"
         )
-
-
-def check_place(dir: Path) -> None:
-    """TuneError if an experiment is a copy, or was moved. Its files name the folder in which it began, and so its trials
-    would run from there, or nowhere."""
-    begun = _begun_at(dir)
-    if begun is None or os.path.realpath(begun) == os.path.realpath(dir) or begun.exists() and begun.samefile(dir):
-        return
-    here, there = dir.parent, begun.parent
-    if begun.exists():
-        raise TuneError(
-            f"{here} is a copy of the experiment in {there}, whose trials would run from there: continue that one, or put "
-            "the copy in its place"
-        )
-    link = f"ln -s {shlex.quote(str(here))} {shlex.quote(str(there))}"
-    if not there.parent.exists():
-        link = f"mkdir -p {shlex.quote(str(there.parent))} && {link}"
-    raise TuneError(f"{here} was moved, and its trials run from {there}: move it back, or make a link: {link}")
-
-
-def _begun_at(dir: Path) -> Optional[Path]:
-    """The folder `tune` in which an experiment has begun; None if it is not known."""
-    try:
-        for line in (dir / "plugin" / "plugin.yaml").read_text(encoding="utf-8").splitlines():
-            if line.startswith("command: "):
-                return Path(json.loads(line[len("command: ") :])[2])
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
 
 
 def renewal(dir: Path, trainable: Any, param_space: Optional[Mapping[str, Any]]) -> Callable[[], None]:

@@ -10,7 +10,7 @@ import os
 import threading
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _resuming
+from . import _resuming, _skip
 from .analysis import ExperimentAnalysis
 from .config import CheckpointConfig, FailureConfig, ResumeConfig, RunConfig, SyncConfig, TuneConfig
 from .error import TuneError
@@ -185,11 +185,8 @@ def _resumed(
     if not Tuner.can_restore(path):
         return None
     kind = ResumeConfig.ResumeType
-    errored = kind(wanted.errored)
-    made = Tuner.restore(
-        path, trainable, resume_errored=errored == kind.RESUME, restart_errored=errored == kind.RESTART
-    )
-    made._goes_on = (kind(wanted.finished).value, kind(wanted.unfinished).value)
+    made = Tuner.restore(path, trainable)
+    made._goes_on = _skip.GoesOn(*(kind(one).value for one in (wanted.finished, wanted.unfinished, wanted.errored)))
     return made
 
 

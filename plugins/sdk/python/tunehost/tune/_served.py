@@ -19,7 +19,7 @@ from tunehost.space import Rand, TooTight
 from tunehost._view import SUGGESTION
 from tunehost.events import EXHAUSTED, WAIT, Decision, Event, EventKind, Objective, Request
 
-from . import _encode, _nested, _payload, _points, _values
+from . import _encode, _moved, _nested, _payload, _points, _values
 from ._controller import Controller
 from .error import TuneError
 from .resources import computed, requested
@@ -51,6 +51,16 @@ class World:
         self._seed: Optional[int] = None  # the experiment's
         self._values = _values.Reader()
         self._begun: Dict[int, float] = {}  # the time of each trial's last result
+
+    def move(self, folder: Path) -> None:
+        """Has a state of this experiment from before it was moved or copied."""
+        if folder == self.folder:
+            return
+        self.folder = folder
+        if self.plan.suggestions is not None:
+            self.plan.suggestions = str(folder / "suggestions")
+        for trial in self.controller._trials.values():
+            _moved.place(trial, folder.parent)
 
     def id(self, number: int) -> str:
         """The id of a trial."""
@@ -152,6 +162,7 @@ class _Served:
     def restore(self, snapshot: bytes) -> None:
         state = pickle.loads(snapshot)
         self.world = state["world"]
+        self.world.move(self.folder.parent)
         if "saved" in state:
             with tempfile.TemporaryDirectory() as dir:
                 Path(dir, "state").write_bytes(state["saved"])
@@ -531,6 +542,7 @@ def main(arguments: Sequence[str]) -> None:
     folder = Path(arguments[0])
     plugin: Any = KINDS[folder.name]
     plugin.folder = folder
+    _moved.find_modules(folder.parent)
     try:
         tunehost.serve(plugin)
     finally:

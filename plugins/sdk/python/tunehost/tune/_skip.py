@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Collection, List, Set
+from typing import Collection, List, NamedTuple, Set
 
 from .. import _view
 
@@ -14,8 +14,17 @@ _REPLACED = Path("state", "replaced.json")
 RESUME, RESTART, SKIP = "resume", "restart", "skip"
 
 
-def prepare(folder: Path, finished: str, unfinished: str) -> List[str]:
+class GoesOn(NamedTuple):
+    """What becomes of the trials of an experiment that continues: RESUME, RESTART or SKIP."""
+
+    finished: str = SKIP
+    unfinished: str = RESUME
+    failed: str = SKIP
+
+
+def prepare(folder: Path, wanted: GoesOn) -> List[str]:
     """Prepares what becomes of trials, and returns the flags of the program for it."""
+    finished, unfinished, failed = wanted
     dir = str(folder.parent)
     old = replaced(dir)
     trials = [t for t in _view.lines("trials", dir) if t["number"] not in old]
@@ -26,7 +35,9 @@ def prepare(folder: Path, finished: str, unfinished: str) -> List[str]:
     onward = over if finished == RESUME else []
     write(folder, [t["number"] for t in (left if unfinished == SKIP else begun if unfinished == RESTART else ())])
     _save(folder / _REPLACED, old | {t["number"] for t in [*again, *onward]})
-    flags = []
+    flags = ["--errored"] if failed == RESTART else []
+    for trial in trials if failed == RESUME else ():
+        flags += ["--retry", str(trial["number"])] if trial["state"] == "ERROR" else []
     for trial in again:
         flags += ["--copy", str(trial["number"])]
     for trial in onward:

@@ -15,7 +15,7 @@ from typing import Any, Dict, Iterator, List, Optional, Type
 import tunehost
 
 from .. import _metrics, _returned, tune
-from . import _configs, _heard, _payload, _skip, session
+from . import _configs, _heard, _moved, _payload, _skip, session
 from ._encode import computes, decode
 from ._names import DEFAULT_METRIC, SHOULD_CHECKPOINT
 from .checkpoint import Checkpoint
@@ -225,6 +225,7 @@ def main(arguments: List[str]) -> None:
     dir, *flags = arguments
     plugin = Requesting if "--requests" in flags else Serving
     plugin.dir = Path(dir)
+    _moved.find_modules(plugin.dir)
     if "--reuse" in flags:
         plugin.fork, plugin.reusable, plugin.ends_on_sigterm = False, True, True
     tunehost.serve(plugin)

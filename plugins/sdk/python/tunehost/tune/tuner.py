@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 
 from .. import _binary, _labels, _places, _words
-from . import (_callbacks, _experiment, _files, _holding, _host, _logged, _payload, _recorded, _restore, _serving, _skip,
-               _trust, _yaml, cluster)
+from . import (_callbacks, _experiment, _files, _holding, _host, _logged, _moved, _payload, _recorded, _restore, _serving,
+               _skip, _trust, _yaml, cluster)
 from ._wrapped import Wrapped
 from .checkpoint import PathLike
 from .config import RunConfig, TuneConfig
@@ -80,7 +80,7 @@ class Tuner:
         self._storage, self._name = _experiment.directory(self._experiment, self._run)
         self._dir: Optional[str] = None  # once it exists
         self._resume: Optional[List[str]] = None
-        self._goes_on: Tuple[str, str] = (_skip.SKIP, _skip.RESUME)  #: what becomes of trials that have ended, and of others
+        self._goes_on = _skip.GoesOn()
         self._log_begins = 0  #: where the log has the present fit
         self._flags: List[str] = []  #: further ones of the program
         self._begin_anew()
@@ -133,7 +133,7 @@ class Tuner:
     def to_yaml(self) -> str:
         """The experiment file, which fit writes and runs."""
         if self._experiment is None:
-            return Path(self._storage, self._name, _PAYLOAD, "experiment.yaml").read_text(encoding="utf-8")
+            return _moved.file(Path(self._storage, self._name, _PAYLOAD))
         return _yaml.to_yaml(_experiment.complete(self._experiment, self._storage, self._name))
 
     def fit(self) -> ResultGrid:
@@ -209,17 +209,17 @@ class Tuner:
         """Takes the experiment that exists, prepares what becomes of its trials, and returns the arguments of the program.
         TuneError: it is in use, and nothing has changed."""
         assert self._dir
-        _restore.check_place(Path(self._dir, _PAYLOAD))
+        folder = Path(self._dir, _PAYLOAD)
         try:
             hold.take(self._dir)
             for change in self._changes:
                 change()
-            self._flags += _skip.prepare(Path(self._dir, _PAYLOAD), *self._goes_on)
+            self._flags += [*_moved.settle(folder), *_skip.prepare(folder, self._goes_on)]
         except OSError as e:
             raise TuneError(
                 f"the experiment cannot continue in {self._dir}: {e}: make it writable, make room, or continue a copy of it"
             ) from None
-        self._changes, self._goes_on = [], (_skip.SKIP, _skip.RESUME)
+        self._changes, self._goes_on = [], _skip.GoesOn()
         return arguments
 
     def get_results(self) -> ResultGrid:
@@ -254,14 +254,13 @@ class Tuner:
         dir = _places.absolute(path)
         if not cls.can_restore(dir):
             raise TuneError(f"there is no experiment of tunehost.tune at {dir}: `tunehost ls` lists experiments")
-        made = cls._restored(dir, trainable, param_space, resume_errored, restart_errored)
-        made._goes_on = (_skip.SKIP, _skip.RESUME if resume_unfinished else _skip.SKIP)
+        made = cls._restored(dir, trainable, param_space)
+        failed = _skip.RESUME if resume_errored else _skip.RESTART if restart_errored else _skip.SKIP
+        made._goes_on = _skip.GoesOn(unfinished=_skip.RESUME if resume_unfinished else _skip.SKIP, failed=failed)
         return made
 
     @classmethod
-    def _restored(
-        cls, dir: str, trainable: Any, param_space: Any, resume_errored: bool, restart_errored: bool
-    ) -> Tuner:
+    def _restored(cls, dir: str, trainable: Any, param_space: Any) -> Tuner:
         _trust.check(dir)
         made = cls.__new__(cls)
         made._begin_anew()
@@ -274,9 +273,7 @@ class Tuner:
         made._flags = []
         made._settings = _restore.settings(Path(dir, _PAYLOAD))
         made._storage, made._name = os.path.split(dir)
-        file = os.path.join(dir, _PAYLOAD, "experiment.yaml")
-        mode = "errored_resume" if resume_errored else "errored_restart" if restart_errored else ""
-        made._resume = ["run", file, "--resume", mode] if mode else ["resume", dir]
+        made._resume = ["resume", dir]
         return made
 
     @classmethod
