@@ -265,8 +265,8 @@ func TestAskTellIterationsGrow(t *testing.T) {
 	report("report", 5)
 	for kind, iterations := range map[string][]int{"report": {1, 4, 5}, "tell": {1, 4}} {
 		for _, i := range iterations {
-			want := fmt.Sprintf("iteration %d of trial 0 (%s) is not after 5, its last one: count on, or leave iteration out", i,
-				trial)
+			want := fmt.Sprintf("iteration %d of trial 0 (%s) is not after 5, its last one: count on, or leave "+
+				"iteration out", i, trial)
 			if r := report(kind, i); r.Error != want {
 				t.Errorf("%s %d: %+v", kind, i, r)
 			}

@@ -337,7 +337,8 @@ var evaluating = sdk.TrainablePlugin{
 // simulation, as `best` has it.
 func TestBacktestOfMissingValues(t *testing.T) {
 	o, _ := quick(t, "version: 1\nname: missing\nobjective: {metric: score, mode: min}\n"+
-		"trainable: {plugin: evaluating}\nspace: {x: {grid: [3, 1, 2]}}\nconcurrency: 1\nstrict_metrics: false\n", evaluating)
+		"trainable: {plugin: evaluating}\nspace: {x: {grid: [3, 1, 2]}}\nconcurrency: 1\nstrict_metrics: false\n",
+		evaluating)
 	if _, err := run(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}

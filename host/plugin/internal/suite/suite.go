@@ -141,7 +141,7 @@ func searcherFails(t *testing.T, start Start) {
 	}
 	for do, says := range map[string]string{
 		"panic": "panic in Suggest: no luck", "fail": "the matrix / is singular",
-		"few": "0 points for 1 requests", "short": "has 0 values; the space has 2",
+		"few": "fewer points (0) than requests (1)", "short": "has length 0; expected 2",
 	} {
 		_, err := open(t, start, Do(do), nil).Suggest(t.Context(), make([]sdk.Request, 1))
 		wants(t, err, plugin.Failed, `searcher "probe" failed in Suggest: `, says)

@@ -219,7 +219,7 @@ function raw(space, point, what) {
   }
   const values = Array.from(/** @type {Float64Array} */ (isRaw(point) ? point : space.point(point)));
   if (values.length !== space.params.length) {
-    throw new RangeError(`its ${what} has ${values.length} values; the space has ${space.params.length} parameters`);
+    throw new RangeError(`its ${what} has length ${values.length}; expected ${space.params.length}, one for each parameter`);
   }
   if (!values.every((x) => typeof x === "number")) {
     throw new TypeError(`its ${what} has a value that is no number; a raw point has NaN where a parameter does not exist`);
