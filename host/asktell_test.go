@@ -254,6 +254,40 @@ func TestAskTellFailuresAndNumbers(t *testing.T) {
 	c.endWell()
 }
 
+// Iterations of a trial grow while the caller has it: one that does not is refused, and changes nothing.
+func TestAskTellIterationsGrow(t *testing.T) {
+	c := call(t, inMemory())
+	c.send(fmt.Sprintf(single, `,"trials":2,"failures":{"retries":1}`))
+	trial := c.trial().Trial
+	report := func(kind string, iteration int) reply {
+		return c.ask(`{%q:%q,"metrics":{"value":%d},"iteration":%d}`, kind, trial, iteration, iteration)
+	}
+	report("report", 5)
+	for kind, iterations := range map[string][]int{"report": {1, 4, 5}, "tell": {1, 4}} {
+		for _, i := range iterations {
+			want := fmt.Sprintf("iteration %d of trial 0 (%s) is not after 5, its last one: count on, or leave "+
+				"iteration out", i, trial)
+			if r := report(kind, i); r.Error != want {
+				t.Errorf("%s %d: %+v", kind, i, r)
+			}
+		}
+	}
+	c.ask(`{"tell":%q,"failed":"so"}`, trial)
+	if r := c.trial(); r.Trial != trial {
+		t.Fatalf("%+v", r)
+	}
+	for _, i := range []int{1, 2, 7} { // the retry begins anew
+		if r := report("report", i); r.Decision != "continue" {
+			t.Errorf("%d: %+v", i, r)
+		}
+	}
+	if r := report("tell", 7); !r.OK {
+		t.Errorf("%+v", r)
+	}
+	c.ask(`{"tell":%q,"failed":"so"}`, c.trial().Trial)
+	c.endWell()
+}
+
 // TestAskTellLastResult: what was reported is not told a second time.
 func TestAskTellLastResult(t *testing.T) {
 	o := kept(t, fmt.Sprintf(single, `,"trials":4`))

@@ -134,7 +134,7 @@ func TestInvalidSuggestions(t *testing.T) {
 		"infinite":      {suggests(space.Point{math.Inf(1), 0}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
 		"no such value": {suggests(space.Point{0.5, 7}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
 		"half a value":  {suggests(space.Point{0.5, 0.5}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
-		"short":         {suggests(space.Point{0.5}, sdk.Ready, 0), `has 1 values; the space has 2 parameters`},
+		"short":         {suggests(space.Point{0.5}, sdk.Ready, 0), `has length 1; expected 2, one for each parameter`},
 		"too many":      {suggests(space.Point{0.5, 0}, sdk.Ready, 100), `it returned 100 points for`},
 		"status":        {suggests(space.Point{0.5, 0}, 9, 0), "it returned the unknown status 9"},
 	} {
@@ -232,7 +232,7 @@ func TestInvalidDecisions(t *testing.T) {
 		"unknown verdict": {always(sdk.Decision{Verdict: 9}), "the unknown verdict 9"},
 		"unknown command": {orders(sdk.Command{Kind: 99}), "the unknown command 99"},
 		"short point": {orders(sdk.Command{Kind: sdk.Exploit, Point: space.Point{}}),
-			"has 0 values; the space has 1 parameters"},
+			"has length 0; expected 1, one for each parameter"},
 		"outside the space": {orders(sdk.Command{Kind: sdk.Exploit, Donor: 1, Point: space.Point{7}}),
 			"scheduler strange: its command cannot be carried out"},
 		"NaN": {orders(sdk.Command{Kind: sdk.Exploit, Donor: 1, Point: space.Point{math.NaN()}}),

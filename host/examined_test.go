@@ -74,7 +74,7 @@ func TestEndOfRecordGone(t *testing.T) {
 			t.Errorf("the record has %v, and had %v", now, was)
 		}
 	}
-	everywhere("but the record ends after 1 trials: its last entries are gone, as in a copy that was made while the " +
+	everywhere("but the record ends after one trial: its last entries are gone, as in a copy that was made while the " +
 		"experiment ran; put the files of " + journal + " back (for a copy: copy again while no host runs), or, ")
 	if r, err := replay.Run(t.Context(), ended.Dir, replay.Options{Plugins: o.Plugins}); err != nil || r.Lost == nil {
 		t.Errorf("replay: %v, %v", r.Lost, err)

@@ -222,7 +222,7 @@ func TestLearnFromAnotherSpace(t *testing.T) {
 	if want == 0 || m.Learned() != want {
 		t.Errorf("it learned of %d trials, want %d", m.Learned(), want)
 	}
-	contains(t, seen.String(), fmt.Sprintf("the searcher knows %d of 80 trials", want), `its "c" is outside`,
+	contains(t, seen.String(), fmt.Sprintf("the searcher knows %d of 80", want), `its "c" is outside`,
 		`its "n" is outside`, `its "x" is outside`, `"k" is another there`, "breaks a constraint")
 }
 

@@ -314,6 +314,47 @@ func TestBacktestOfAGridWithFailures(t *testing.T) {
 	}
 }
 
+// evaluating reports its score every second time, and another metric at the end.
+var evaluating = sdk.TrainablePlugin{
+	Info: sdk.Info{Name: "evaluating", Version: "1", Options: noOptions},
+	Open: func([]byte) (sdk.Trainable, sdk.TrainableTraits, error) {
+		return sdk.TrainFunc(func(_ context.Context, run sdk.Run) error {
+			var p struct{ X float64 }
+			err := json.Unmarshal(run.Trial().Params, &p)
+			for k := 0; k < 3 && err == nil; k++ {
+				metrics := []sdk.Metric{{Name: "speed", Value: 1}}
+				if k == 1 {
+					metrics = append(metrics, sdk.Metric{Name: "score", Value: p.X})
+				}
+				err = run.Report(sdk.Result{Metrics: metrics, Done: k == 2}, nil)
+			}
+			return err
+		}), sdk.TrainableTraits{}, nil
+	},
+}
+
+// A last result without the objective leaves the value before it as the trial's last one, in the record and in the
+// simulation, as `best` has it.
+func TestBacktestOfMissingValues(t *testing.T) {
+	o, _ := quick(t, "version: 1\nname: missing\nobjective: {metric: score, mode: min}\n"+
+		"trainable: {plugin: evaluating}\nspace: {x: {grid: [3, 1, 2]}}\nconcurrency: 1\nstrict_metrics: false\n",
+		evaluating)
+	if _, err := run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	s, err := simulate.Backtest(context.Background(), filepath.Join(o.Storage, "missing"),
+		Options{Plugins: o.Plugins}, 1)
+	if err != nil || s.Best == nil || s.Record.Best == nil {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if b, r := s.Best, s.Record.Best; b.Value != 1 || r.Value != 1 || r.Number != 1 || r.Iterations != 3 || !r.Kept() {
+		t.Errorf("%+v, %+v", b, r)
+	}
+	if got, _ := s.Machine.Summary(1, s.Machine.Metric("score")); got.Count != 1 {
+		t.Errorf("the trial has %d values of the objective: what is missing was told as one", got.Count)
+	}
+}
+
 // fallible reports x twice, and fails then where it is below 3.
 var fallible = sdk.TrainablePlugin{
 	Info: sdk.Info{Name: "fallible", Version: "1", Options: noOptions},

@@ -13,6 +13,7 @@ import (
 	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/plugin/process"
+	"github.com/tunehost/tunehost/plugins/sdk"
 )
 
 // A plugin that hangs at its start has as much time as in an experiment, the user is told of it before it is given up,
@@ -58,5 +59,18 @@ func TestHangingPlugin(t *testing.T) {
 				t.Errorf("%q", got)
 			}
 		})
+	}
+}
+
+// Who describes a plugin hears of a default that its own schema forbids.
+func TestDescribedDefaults(t *testing.T) {
+	var out, said bytes.Buffer
+	err := newApp(nil, nil, &out, &said).describe(sdk.Info{Kind: sdk.KindSearcher, Name: "odd", Version: "1",
+		Options: []byte(`{"type": "object", "additionalProperties": false, "properties": {
+			"n": {"type": "integer", "default": "three", "description": "how many"},
+			"good": {"type": "integer", "default": 5, "description": "fine"}}}`)})
+	const want = `warning: plugin odd: the default of option "n" is "three", which its own schema forbids (`
+	if err != nil || !strings.HasPrefix(said.String(), want) || strings.Count(said.String(), "\n") != 1 {
+		t.Errorf("%q, %v", said.String(), err)
 	}
 }

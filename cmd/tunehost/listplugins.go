@@ -261,5 +261,6 @@ func (a *app) describe(i sdk.Info) error {
 		t.rows = append(t.rows, []string{r.Name, r.Value, r.Default, r.Doc})
 	}
 	a.say("")
+	defer a.warn(config.WrongDefaults(config.PluginRef{Name: i.Name, Options: []byte("{}")}, i.Options))
 	return t.write(a.out, a.width(), a.bold)
 }

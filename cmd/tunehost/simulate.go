@@ -255,9 +255,9 @@ func leftOut(r *simulate.Record) string {
 
 // beside prints what the simulation saved of what was recorded, and what became of the best trial.
 func beside(r *simulate.Record, trained float64, by string, row func(name, text string)) {
-	row("recorded", fmt.Sprintf("%d iterations in %s", r.Iterations, seconds(r.Seconds)))
+	row("recorded", plural(int(r.Iterations), "iteration")+" in "+seconds(r.Seconds))
 	if left, total := r.Trained, r.Iterations; left < total {
-		row("saved", fmt.Sprintf("%d iterations, %.0f %%, and %s of training", total-left,
+		row("saved", fmt.Sprintf("%s, %.0f %%, and %s of training", plural(int(total-left), "iteration"),
 			100*float64(total-left)/float64(total), seconds(max(0, r.Seconds-trained))))
 	} else {
 		row("saved", "nothing")

@@ -1,6 +1,7 @@
 package asktell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,14 +29,16 @@ type manual struct {
 	hands   map[core.TrialNo]uint32 // the attempts in the caller's hands
 	// stops are the trials that must end; the caller is told with its next request
 	// about them.
-	stops  map[core.TrialNo]bool
-	given  *core.StartAttempt // by this request
-	wake   int64              // running time at which to look at the clock; 0: none
-	broken error              // the record cannot be kept
+	stops    map[core.TrialNo]bool
+	reported map[core.TrialNo]bool // the trials of hands that have reported a result since they were handed out
+	given    *core.StartAttempt    // by this request
+	wake     int64                 // running time at which to look at the clock; 0: none
+	broken   error                 // the record cannot be kept
 }
 
 func newManual() *manual {
-	return &manual{ids: map[string]core.TrialNo{}, hands: map[core.TrialNo]uint32{}, stops: map[core.TrialNo]bool{}}
+	return &manual{ids: map[string]core.TrialNo{}, hands: map[core.TrialNo]uint32{}, stops: map[core.TrialNo]bool{},
+		reported: map[core.TrialNo]bool{}}
 }
 
 // ports puts the caller in the place of trainables and timers.
@@ -69,6 +72,7 @@ func (m *manual) Set(at int64) { m.wake = at }
 // begin gives a trial to the caller.
 func (m *manual) begin(a core.StartAttempt) {
 	m.given, m.hands[a.Trial] = &a, a.Attempt
+	delete(m.reported, a.Trial)
 	m.ids[m.Views.Trials.ID(a.Trial)] = a.Trial
 	if m.Kept() {
 		if err := m.Dir.MakeTrialDir(m.Views.Trials.Dir(a.Trial), m.machine.Params(a.Trial)); err != nil {
@@ -129,9 +133,20 @@ func (m *manual) check(r Request) error {
 	}
 	no, err := m.inHand(r.Trial)
 	if err == nil && (r.Kind == Report || m.tellsResult(no, r)) {
-		err = m.complete(r.Metrics)
+		err = cmp.Or(m.follows(no, r), m.complete(r.Metrics))
 	}
 	return err
+}
+
+// follows refuses a result of an iteration that the trial has passed since it was handed out. The end of a trial may
+// come with its last iteration.
+func (m *manual) follows(no core.TrialNo, r Request) error {
+	last := m.machine.View(no).Iteration
+	if !m.reported[no] || r.Iteration == 0 || r.Iteration > last || r.Kind == Tell && r.Iteration == last {
+		return nil
+	}
+	return fmt.Errorf("iteration %d of %s is not after %d, its last one: count on, or leave iteration out", r.Iteration,
+		m.Views.Trials.Name(no), last)
 }
 
 // tellsResult reports whether the end of a trial comes with a result that is new.
@@ -218,6 +233,7 @@ func (m *manual) report(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.reported[no] = true
 	m.Inbox().PostResult(&inbox.Result{Trial: no, Attempt: m.hands[no],
 		Result: sdk.Result{Metrics: r.Metrics, Iteration: r.Iteration}})
 	if err := m.runUntilIdle(ctx); err != nil {

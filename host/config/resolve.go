@@ -32,7 +32,7 @@ var (
 // condition does not hold. The same point and seed give the same bytes.
 func (e *Experiment) Resolve(point space.Point, seed uint64) ([]byte, error) {
 	if len(point) != len(e.Space.Params) {
-		return nil, fmt.Errorf("a point of %d values, expected %d", len(point), len(e.Space.Params))
+		return nil, fmt.Errorf("a point of length %d, expected %d", len(point), len(e.Space.Params))
 	}
 	return e.Prune(slices.Clone(point)).Resolve(seed)
 }

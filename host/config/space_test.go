@@ -39,7 +39,7 @@ constraints: [twice < 3]
 			`"twice":2.0}`, nil},
 		{space.Point{0.5, 0, nan, nan}, "", ErrUnresolved}, // B-108
 		{space.Point{1, 1, nan, nan}, "", ErrRefused},
-		{space.Point{0.5}, "", errors.New("a point of 1 values, expected 4")},
+		{space.Point{0.5}, "", errors.New("a point of length 1, expected 4")},
 	} {
 		got, err := e.Resolve(c.point, 7)
 		again, _ := e.Resolve(c.point, 7)

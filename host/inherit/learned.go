@@ -234,7 +234,7 @@ func (t *converter) report(log *hostlog.Log) {
 		total += t.left[why]
 		reasons = append(reasons, fmt.Sprintf("%d: %s", t.left[why], why))
 	}
-	text := fmt.Sprintf("learn_from: the searcher knows %d of %d trials of %s", len(t.lessons), total, t.name)
+	text := fmt.Sprintf("learn_from: of the trials of %s, the searcher knows %d of %d", t.name, len(t.lessons), total)
 	if t.stopped > 0 {
 		text += fmt.Sprintf(", %d of them only up to where they were stopped early", t.stopped)
 	}

@@ -113,3 +113,40 @@ func forbidUnknown(x any) {
 		}
 	}
 }
+
+// TestWordsForNumbers sends a word, and nothing, for each number and truth value of a query: both are told with the
+// parameter's name, and nothing is read instead.
+func TestWordsForNumbers(t *testing.T) {
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct {
+				Name, In string
+				Schema   struct{ Type any }
+			}
+		}
+	}
+	c := serving(t, recorded(t))
+	if err := json.Unmarshal([]byte(c.get("/api/openapi.json")), &doc); err != nil {
+		t.Fatal(err)
+	}
+	sent := 0
+	for path, methods := range doc.Paths {
+		for _, p := range methods["get"].Parameters {
+			if p.In != "query" || p.Schema.Type == "string" || p.Schema.Type == "array" {
+				continue
+			}
+			for _, word := range []string{"abc", "1e", "0x10", "1,000", "--1", "%00"} {
+				at := strings.NewReplacer("{name}", "digits", "{id}", "1", "/api/v1/experiments", "").Replace(path) +
+					"?" + p.Name + "=" + word
+				a, text := c.send("GET", at, "")
+				if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text, p.Name) {
+					t.Errorf("GET %s: %d %.300s", at, a.StatusCode, text)
+				}
+				sent++
+			}
+		}
+	}
+	if sent < 100 {
+		t.Errorf("only %d requests were sent", sent)
+	}
+}

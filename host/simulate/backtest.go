@@ -201,8 +201,9 @@ func recordedRows(e *view.Recorded, s *space.Space) (rows []curves.Row, known []
 			return nil, nil, others, usererror.Errorf("trial %d of %s: %w", t.Number, e.Dir.Path(), err)
 		}
 		for _, r := range results {
-			row.Reports = append(row.Reports, curves.Report{Iteration: r.Iteration, Seconds: r.Seconds,
-				Values: valuesOf(r.Metrics, names)})
+			values, lacks := valuesOf(r.Metrics, names)
+			row.Reports = append(row.Reports, curves.Report{Iteration: r.Iteration, Seconds: r.Seconds, Values: values,
+				Lacks: lacks})
 		}
 		if from := begun[t.Number]; from < results[0].Iteration { // else the program counts anew
 			row.Begun = from
@@ -248,16 +249,19 @@ func (r *replaySearcher) Suggest(_ context.Context, requests []sdk.Request) (ans
 	return answer, nil
 }
 
-// valuesOf are the values of metrics by their names; NaN if there is none.
-func valuesOf(metrics []view.Metric, names []string) []float64 {
-	values := make([]float64, len(names))
+// valuesOf are the values of metrics by their names, and which of them there are not; nil: none.
+func valuesOf(metrics []view.Metric, names []string) (values []float64, lacks []bool) {
+	values = make([]float64, len(names))
 	for i, name := range names {
-		values[i] = math.NaN()
-		for _, m := range metrics {
-			if m.Name == name {
-				values[i] = m.Value
-			}
+		k := slices.IndexFunc(metrics, func(m view.Metric) bool { return m.Name == name })
+		if k >= 0 {
+			values[i] = metrics[k].Value
+			continue
 		}
+		if lacks == nil {
+			lacks = make([]bool, len(names))
+		}
+		values[i], lacks[i] = math.NaN(), true
 	}
-	return values
+	return values, lacks
 }

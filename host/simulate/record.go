@@ -65,7 +65,8 @@ func compare(e *view.Recorded, rows []curves.Row, trials []view.Trial, x *simula
 	return r
 }
 
-// bestRow returns the row with the best last value, or -1. A trial that failed counts, as it does for `best`.
+// bestRow returns the row with the best last value, or -1: that of the last report that has one. A trial that failed
+// counts, as it does for `best`.
 func bestRow(rows []curves.Row, o core.Objective) (best int, value float64) {
 	best = -1
 	for i, row := range rows {
@@ -73,10 +74,20 @@ func bestRow(rows []curves.Row, o core.Objective) (best int, value float64) {
 		if k < 0 {
 			continue
 		}
-		x := row.Reports[len(row.Reports)-1].Values[k]
+		x := lastOf(row.Reports, k)
 		if !math.IsNaN(x) && !math.IsInf(x, 0) && (best < 0 || stat.Better(x, value, o.Mode)) {
 			best, value = i, x
 		}
 	}
 	return best, value
+}
+
+// lastOf returns the last value of a metric; NaN if there is none.
+func lastOf(reports []curves.Report, metric int) float64 {
+	for i := len(reports) - 1; i >= 0; i-- {
+		if reports[i].Has(metric) {
+			return reports[i].Values[metric]
+		}
+	}
+	return math.NaN()
 }

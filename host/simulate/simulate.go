@@ -390,7 +390,9 @@ func (m *simulation) report(r *runningAttempt) {
 	last := r.next == r.curve.Len() && r.curve.Failed() == "" && !r.curve.Cut()
 	metrics := m.last.Metrics[:0] // which the loop has taken
 	for i, name := range r.curve.Metrics() {
-		metrics = append(metrics, sdk.Metric{Name: name, Value: r.curve.Value(k, i)})
+		if r.curve.Has(k, i) {
+			metrics = append(metrics, sdk.Metric{Name: name, Value: r.curve.Value(k, i)})
+		}
 	}
 	m.last = inbox.Result{Trial: r.trial, Attempt: r.attempt,
 		Result: sdk.Result{Metrics: metrics, Iteration: r.curve.Iteration(k), Done: last}}

@@ -65,8 +65,44 @@ func (d Dir) ReadUnreleased() (all []Unreleased) {
 	return all
 }
 
-// Leaving says what a host that ends waits for, and how long at most; "": no executor has to give leases back.
+// lastCopy is what a host copies before it ends.
+type lastCopy struct {
+	To    string    `json:"to"`
+	Until time.Time `json:"until"`
+}
+
+func (d Dir) copying() string { return filepath.Join(d.path, "copying.json") }
+
+// maxCopying is larger than the note of a copy.
+const maxCopying = 1 << 16
+
+// NoteCopying notes that the host copies the rest to a storage, until a time at most, and then ends.
+func (d Dir) NoteCopying(to string, until time.Time) error {
+	text, err := json.Marshal(lastCopy{to, until})
+	if err != nil {
+		return err
+	}
+	return WriteFile(d.copying(), append(text, '\n'))
+}
+
+// ForgetCopying takes it back.
+func (d Dir) ForgetCopying() error { return unlessMissing(nolink.Remove(d.copying())) }
+
+// readCopying returns what NoteCopying wrote; nothing, if that cannot be read or is over.
+func (d Dir) readCopying(now time.Time) (c lastCopy) {
+	text, err := ReadFile(d.copying(), maxCopying)
+	if err != nil || json.Unmarshal(text, &c) != nil || !c.Until.After(now) {
+		return lastCopy{}
+	}
+	return c
+}
+
+// Leaving says what a host that ends waits for, and how long at most; "": for nothing.
 func (d Dir) Leaving(now time.Time) string {
+	if c := d.readCopying(now); c.To != "" {
+		return fmt.Sprintf("its host still copies the last of it to %q, for %v more at most", c.To,
+			c.Until.Sub(now).Round(time.Second))
+	}
 	for _, u := range d.ReadUnreleased() {
 		left := u.Waits.Sub(now)
 		if left <= 0 {
@@ -84,8 +120,9 @@ func (d Dir) Leaving(now time.Time) string {
 	return ""
 }
 
-// LeavesBy returns when a host that ends stops to wait for its executors; zero: it waits for none.
+// LeavesBy returns when a host that ends stops to wait for its executors, or to copy; zero: it does neither.
 func (d Dir) LeavesBy(now time.Time) (end time.Time) {
+	end = d.readCopying(now).Until
 	for _, u := range d.ReadUnreleased() {
 		if u.Waits.After(now) && u.Waits.After(end) {
 			end = u.Waits

@@ -33,10 +33,18 @@ func Trial(d storage.Dir, r Record) error {
 	for _, entry := range entries {
 		dir := filepath.Join(d.Trials(), entry.Name())
 		if id := later(entry.Name(), r); entry.IsDir() && id != "" && files.LastEvent(dir, id) > r.Last {
-			return lost(d, dir+" has results", fmt.Sprintf("after %d trials", r.Trials))
+			return lost(d, dir+" has results", counted(r.Trials))
 		}
 	}
 	return nil
+}
+
+// counted says after how many trials a record ends.
+func counted(trials int) string {
+	if trials == 1 {
+		return "after one trial"
+	}
+	return fmt.Sprintf("after %d trials", trials)
 }
 
 // Written returns the last event that the result files of an experiment are known to have.

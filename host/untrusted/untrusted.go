@@ -109,6 +109,9 @@ func (r *Rate) Dropped() (text string, first bool) {
 		return "", false
 	}
 	first, r.said = !r.said, true
+	if n == 1 {
+		return "1 line dropped", first
+	}
 	return fmt.Sprintf("%d lines dropped", n), first
 }
 

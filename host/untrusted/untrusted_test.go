@@ -82,5 +82,5 @@ func TestRate(t *testing.T) {
 	if !r.Take(1<<19, now.Add(time.Second/2)) || r.Take(1<<19, now.Add(time.Second/2)) {
 		t.Error("half a second later half of it may come")
 	}
-	dropped("1 lines dropped", false)
+	dropped("1 line dropped", false)
 }

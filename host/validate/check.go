@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/options"
@@ -24,7 +25,7 @@ func Check(o *options.Options, e *config.Experiment) error {
 		errs = append(errs, checkFormat(ref))
 	}
 	errs = append(errs, missing(o.Mode.Manual, e)...)
-	errs = append(errs, workless(e), tooTight(e), notHere(o, e), computable(e), needs.Requestable(e))
+	errs = append(errs, workless(e), tooTight(e), notHere(o, e), computable(e), needs.Requestable(e), stored(o, e))
 	if !o.Mode.Manual && !o.Mode.Virtual {
 		errs = append(errs, needs.Startable(e), needs.ToUpload(e))
 	}
@@ -55,6 +56,16 @@ func workless(e *config.Experiment) error {
 	return fmt.Errorf("%s: placement.workers starts trainable.command once for each bundle, and this trainable is the "+
 		"plugin %q: "+
 		"leave workers out; the plugin is told of its bundles", e.PosOf("placement.workers"), e.Trainable.Plugin.Name)
+}
+
+// stored refuses a storage that means that there is none: it would be a folder of that name.
+func stored(o *options.Options, e *config.Experiment) error {
+	if word := strings.ToLower(e.Storage); o.Mode.Virtual || word != "none" && word != "null" {
+		return nil
+	}
+	return fmt.Errorf("%s: storage %s: expected a folder or a URL, since every experiment is stored, except by "+
+		"tunehost asktell --storage none; leave it out for ./results, or say ./%[2]s for a folder of this name",
+		e.PosOf("storage"), e.Storage)
 }
 
 // notHere refuses --resources for trials that run on leases: what this machine has does not matter

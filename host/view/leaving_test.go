@@ -59,6 +59,41 @@ func TestHostThatLeaves(t *testing.T) {
 	}
 }
 
+// While the host of an experiment that has ended copies the last of it to a storage, readers are told so.
+func TestHostThatCopies(t *testing.T) {
+	w := viewtest.New(filepath.Join(t.TempDir(), "digits"), []byte("version: 1\n"+
+		"objective: {metric: accuracy, mode: max}\nspace: {lr: {uniform: [0, 1]}}\ntrials: 4\n"), 7)
+	w.Start(2)
+	w.Run(-1)
+	w.Flush()
+	t.Cleanup(w.Crash)
+	now := w.Now()
+	lock, err := journal.LockDir(w.Dir.Path(), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Dir.NoteCopying("s3://bucket/digits", now.Add(50*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	const copies = `its host still copies the last of it to "s3://bucket/digits", for 50s more at most`
+	s, refused := statusOf(t, w, now)
+	if s.State != core.Finished.String() || s.Waiting != copies || s.Resumable || s.Leases != nil {
+		t.Errorf("while it copies: %s, %q, resumable %t, %+v", s.State, s.Waiting, s.Resumable, s.Leases)
+	}
+	if !strings.HasSuffix(refused, "is finished, and "+copies+": try again when it has ended") {
+		t.Error(refused)
+	}
+	if s, _ := statusOf(t, w, now.Add(time.Minute)); s.Waiting != "" {
+		t.Errorf("later: %q", s.Waiting)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ := statusOf(t, w, now); s.Waiting != "" {
+		t.Errorf("when it was killed: %q", s.Waiting)
+	}
+}
+
 // statusOf is the status of an experiment, and how an interrupt is refused.
 func statusOf(t *testing.T, w *viewtest.Writer, now time.Time) (view.Status, string) {
 	t.Helper()

@@ -328,7 +328,10 @@ func (e *Experiment) noted(x *Status, now time.Time) (leaving bool) {
 	}
 	x.Leases = x.Leases.withUnreleased(all, e.Config.Executor.Name, now)
 	if text := e.Leaving(x.State, now); text != "" {
-		x.Leases.Waits, x.Waiting = waitsFor(all, now).Seconds(), text
+		x.Waiting = text
+		if x.Leases != nil {
+			x.Leases.Waits = waitsFor(all, now).Seconds()
+		}
 		return true
 	}
 	x.lacks(e.Dir.Lacks())

@@ -23,7 +23,7 @@ func Suggest(e *config.Experiment, seed, index uint64, p space.Point) (core.Sugg
 // suggested also returns the point of the trial, which is another one if p is refused.
 func suggested(e *config.Experiment, seed, index uint64, p space.Point) ([]byte, space.Point, error) {
 	if len(p) != len(e.Space.Params) {
-		return nil, nil, fmt.Errorf("it has %d values, the space has %d parameters", len(p),
+		return nil, nil, fmt.Errorf("it has length %d, expected %d, one for each parameter", len(p),
 			len(e.Space.Params))
 	}
 	existing := e.Prune(p)
@@ -164,7 +164,7 @@ type Exploit struct {
 // nothing that they depend on has changed, unless a constraint refuses them.
 func Exploited(e *config.Experiment, seed uint64, x Exploit) ([]byte, error) {
 	if len(x.Point) != len(e.Space.Params) {
-		return nil, fmt.Errorf("its point has %d values, the space has %d parameters", len(x.Point),
+		return nil, fmt.Errorf("its point has length %d, expected %d, one for each parameter", len(x.Point),
 			len(e.Space.Params))
 	}
 	p := slices.Clone(x.Point)

@@ -179,7 +179,7 @@ func (s screen) progress(st view.Status) string {
 	if st.Planned < 0 {
 		return plural(done, "trial") + " done"
 	}
-	label := join(fmt.Sprintf("%d/%d trials", done, max(st.Planned, st.Made)), st.Left.String())
+	label := join(fmt.Sprintf("%d/%s", done, plural(int(max(st.Planned, st.Made)), "trial")), st.Left.String())
 	cells := min(maxBarCells, s.room()-width(label)-columnGap)
 	if cells < 5 {
 		return label

@@ -17,7 +17,7 @@ const maxAwaited = 200
 // statusLine returns the whole status on one line, for logs and pipes. Without the time it stays the
 // same as long as nothing happens.
 func statusLine(st view.Status) (line, withoutTime string) {
-	done := fmt.Sprintf("%d/%d trials", ended(st), max(st.Planned, st.Made))
+	done := fmt.Sprintf("%d/%s", ended(st), plural(int(max(st.Planned, st.Made)), "trial"))
 	if st.Planned < 0 {
 		done = plural(ended(st), "trial")
 	}

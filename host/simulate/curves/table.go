@@ -50,7 +50,12 @@ type Report struct {
 	// Seconds is the training time so far.
 	Seconds float64
 	Values  []float64
+	// Lacks says which metrics were not reported at all; nil: none. Their values are NaN.
+	Lacks []bool
 }
+
+// Has reports whether the metric was reported.
+func (r *Report) Has(metric int) bool { return r.Lacks == nil || !r.Lacks[metric] }
 
 // Row is a configuration that was trained.
 type Row struct {
@@ -249,6 +254,9 @@ func (c *Course) Seconds(k int) float64 {
 	}
 	return math.Exp(c.mean(k, 0))
 }
+
+// Has reports whether report k has a metric, by its place among Metrics.
+func (c *Course) Has(k, metric int) bool { return c.near != nil || c.first.Reports[k].Has(metric) }
 
 // Value returns a metric, by its place among Metrics, at report k.
 func (c *Course) Value(k, metric int) float64 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -362,4 +363,53 @@ func TestNoWorkingDirectory(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "set XDG_STATE_HOME to a folder that can be written to") {
 		t.Error(err)
 	}
+}
+
+// watched is a record that looks at what readers are told while it is copied.
+type watched struct {
+	*journal.Journal
+	look func()
+}
+
+func (w watched) Tail() (string, int64) {
+	w.look()
+	return w.Journal.Tail()
+}
+
+// Readers are told of the last copy while it runs, and the next host waits for its end.
+func TestLastCopyIsTold(t *testing.T) {
+	machine(t)
+	url := "file://" + filepath.Join(t.TempDir(), "e")
+	r, d, err := attach(t, url, false)
+	do(t, err)
+	defer r.Close()
+	files, err := journal.MakeDir(d.Journal())
+	do(t, err)
+	j, err := journal.Create(files, journal.Options{RunID: journal.RunID{1}})
+	do(t, err)
+	var mu sync.Mutex
+	var told string
+	var until time.Time
+	record := watched{j, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		told, until = d.Leaving(time.Now()), d.LeavesBy(time.Now())
+	}}
+	for _, name := range []string{"run.json", "tunehost.lock", "experiment.yaml"} {
+		do(t, os.WriteFile(filepath.Join(d.Path(), name), []byte("{}"), 0o600))
+	}
+	do(t, r.Start(record, mirror.Listener{Warn: func(string) {}, Lost: func(error) {}}))
+	_, err = j.Append([][]byte{[]byte("text")})
+	do(t, err)
+	r.Finish(func(text string) { t.Error(text) })
+	mu.Lock()
+	defer mu.Unlock()
+	if want := fmt.Sprintf("its host still copies the last of it to %q, for 1m0s more at most", url); told != want ||
+		until.IsZero() {
+		t.Errorf("%q until %v, want %q", told, until, want)
+	}
+	if left := d.Leaving(time.Now()); left != "" || !d.LeavesBy(time.Now()).IsZero() {
+		t.Errorf("afterwards %q", left)
+	}
+	do(t, j.Close())
 }

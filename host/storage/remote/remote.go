@@ -352,6 +352,9 @@ func (r *Storage) Finish(warn func(string)) {
 		warn("waiting up to a minute for " + r.store.URL() + " to take the last of what happened")
 	})
 	defer late.Stop()
+	to, _, _ := strings.Cut(r.store.URL(), "?")
+	_ = r.dir.NoteCopying(to, time.Now().Add(lastCopy)) // for people, and for the next host
+	defer func() { _ = r.dir.ForgetCopying() }()
 	if err := r.running.Close(ctx); err != nil {
 		warn(fmt.Sprintf("the last of what happened is in %s alone: %v; `tunehost resume %s` copies it",
 			r.dir.Path(), err, untrusted.Word(r.dir.Path())))

@@ -237,7 +237,7 @@ func (x *examination) state() {
 		return
 	}
 	defer e.Close()
-	x.well("experiment", "%s, %d trials", e.State(), e.Now().Machine.Trials())
+	x.well("experiment", "%s; trials: %d", e.State(), e.Now().Machine.Trials())
 	x.linkedTrials(e)
 	x.trialPlaces(e)
 	if x.alive {

@@ -61,7 +61,8 @@ func TestFocusStays(t *testing.T) {
 	p.clean()
 }
 
-// Who pauses and continues an experiment with the keyboard stays on the button, whatever it is called next.
+// Who pauses and continues an experiment with the keyboard stays on the button, whatever it is called next, and hears
+// what came of it, however soon that is.
 func TestFocusWhilePausing(t *testing.T) {
 	p := window(t)
 	dir := t.TempDir()
@@ -83,7 +84,9 @@ trials: 1
 	p.run("once more", chromedp.KeyEvent(kb.Enter))
 	p.press("dialog", "Pause anyway")
 	p.await(focused + ` === "▶ Continue"`)
+	p.shows(".steering [role=status]", "experiment paused")
 	p.run("continue", chromedp.KeyEvent(kb.Enter))
 	p.await(focused + ` === "❚❚ Pause"`)
+	p.shows(".steering [role=status]", "experiment running")
 	p.clean()
 }

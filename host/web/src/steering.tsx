@@ -38,6 +38,8 @@ interface Actions {
   // off says that nothing can be sent: another request is on its way, or the server is gone.
   off: boolean;
   said: string;
+  // now is the state that has come since something was sent, for those who only hear the page.
+  now?: string;
   problem?: Problem;
   question?: Question;
   ask: (q?: Question) => void;
@@ -63,10 +65,10 @@ interface Shown {
 }
 
 // useActions keeps what was said of an action until the state changes. Why something was not done stays until something
-// else is, or another page is opened.
-function useActions(steer: Steer | undefined, x: string, state: string, lost: boolean, cannot: Cannot): Actions {
+// else is, or another page is opened. now has the state in words: who does not see it change is told so.
+function useActions(steer: Steer | undefined, x: string, state: string, now: string, lost: boolean, cannot: Cannot): Actions {
   const page = useRoute().path.join("/");
-  const sent = useRef(state);
+  const sent = useRef<string | undefined>(undefined);
   const [shown, set] = useState<Shown>({ busy: false, said: "" });
   useEffect(() => set((old) => ({ ...old, said: "", problem: undefined, question: undefined })), [page]);
   useEffect(() => set((old) => ({ ...old, said: "" })), [state]);
@@ -95,7 +97,8 @@ function useActions(steer: Steer | undefined, x: string, state: string, lost: bo
     }
   };
   const fail = (e: unknown): void => set((was) => ({ ...was, said: "", problem: e instanceof Problem ? e : unreached }));
-  return { ...shown, off: shown.busy || lost, ...(sent.current === state ? {} : { said: "" }), send, fail,
+  const came = sent.current !== undefined && sent.current !== state;
+  return { ...shown, off: shown.busy || lost, ...(came ? { said: "", now } : {}), send, fail,
     ask: (question) => set((old) => ({ ...old, said: "", problem: undefined, question })) };
 }
 
@@ -145,7 +148,8 @@ function refusal(r: Request, e: unknown): { problem?: Problem; question?: Questi
 function Said({ of, inForm }: { of: Actions; inForm: boolean }): JSX.Element {
   const { question } = of;
   return <>
-    <div role="status" aria-live="polite">{of.said ? <p class="said">✓ {of.said}</p> : null}</div>
+    <div role="status" aria-live="polite">{of.said ? <p class="said">✓ {of.said}</p>
+      : of.now ? <span class="hidden">{of.now}</span> : null}</div>
     <Failure of={inForm ? undefined : of.problem} />
     {question ? <Dialog title={question.title} onClose={() => of.ask()}>
       <p>{question.text}</p>
@@ -211,7 +215,7 @@ export function Steering({ x, watched }: { x: string; watched: Watched }): JSX.E
   const source = useSource();
   const { steer, made } = source;
   const { status } = watched;
-  const actions = useActions(steer, x, `${status?.state} ${status?.paused}`, watched.lost !== undefined, overtaken(x, status));
+  const actions = useActions(steer, x, `${status?.state} ${status?.paused}`, `experiment ${status?.paused ? "paused" : status?.state}`, watched.lost !== undefined, overtaken(x, status));
   const [form, open] = useState("");
   if (!status || made) return null;
   if (!steer) return <p class="quiet steering" id="read-only">Read only: the token of this page changes nothing.</p>;
@@ -258,7 +262,7 @@ const anew = (t: Trial): Question => ({ title: `Run trial ${t.number} again from
 // TrialSteering has the buttons of a trial. While no host runs the experiment, Retry begins one.
 export function TrialSteering({ x, trial, status, lost }: { x: string; trial: Detail; status: Status; lost: boolean }): JSX.Element | null {
   const { steer } = useSource();
-  const actions = useActions(steer, x, `${trial.state} ${status.state}`, lost, gone(trial, status));
+  const actions = useActions(steer, x, `${trial.state} ${status.state}`, `trial ${trial.number} ${stateWord(fate(trial))}`, lost, gone(trial, status));
   // the form that is open stays as it is when the first checkpoint is saved
   const [cloning, open] = useState<"" | "anew" | "saved">("");
   const close = (): void => open("");

@@ -100,8 +100,7 @@ func (c *cluster) ask(o *options, prefix string, r sdk.LeaseRequest) {
 	c.Leases[r.Lease] = l
 	switch {
 	case !newCluster(0).room(o).place(r, nil):
-		l.refuse(fmt.Sprintf("no place for %s in a cluster of %d nodes with %s each", words(r), o.Nodes,
-			amountsText(o.node())))
+		l.refuse(fmt.Sprintf("no place for %s in a cluster of %s", words(r), nodesText(o)))
 	case o.draw("refuse", l.Number) < o.Refuse:
 		l.refuse("the account may not use this cluster today")
 	}
@@ -340,4 +339,12 @@ func amountsText(amounts []sdk.Amount) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// nodesText is "1 node with cpu 2" or "3 nodes with cpu 2 each".
+func nodesText(o *options) string {
+	if o.Nodes == 1 {
+		return "1 node with " + amountsText(o.node())
+	}
+	return fmt.Sprintf("%d nodes with %s each", o.Nodes, amountsText(o.node()))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,8 +90,13 @@ func (o *options) readFile(path string) ([]byte, error) {
 // readCopy returns what is kept of a template in an experiment's directory; nil: nothing that can be read.
 func readCopy(dir string) *copyOf {
 	var c copyOf
-	text, err := os.ReadFile(filepath.Join(dir, copyDir, copyFile))
-	if dir == "" || err != nil || json.Unmarshal(text, &c) != nil {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = root.Close() }()
+	text, err := root.ReadFile(filepath.Join(copyDir, copyFile))
+	if err != nil || json.Unmarshal(text, &c) != nil {
 		return nil
 	}
 	return &c
@@ -102,21 +108,42 @@ func (o *options) keepTemplate() error {
 		return nil
 	}
 	text, err := json.Marshal(o.template.file)
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(o.dir, copyDir, copyFile)
-	err = os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
-		err = os.WriteFile(path+".new", text, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
+		err = writeCopy(o.dir, text)
 	}
 	if err != nil {
 		return fmt.Errorf("the copy of the template could not be written: %w", err)
 	}
 	return nil
+}
+
+// writeCopy replaces the copy in an experiment's directory. Trials may write in that directory: no link in it is
+// followed, as it could lead to a file of the user's.
+func writeCopy(dir string, text []byte) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	if err := root.Mkdir(copyDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if info, err := root.Lstat(copyDir); err != nil || !info.IsDir() {
+		return cmp.Or(err, fmt.Errorf("%s is not a folder: remove it", filepath.Join(dir, copyDir)))
+	}
+	path := filepath.Join(copyDir, copyFile)
+	if err := root.RemoveAll(path + ".new"); err != nil { // the file of a host that was killed, or a link
+		return err
+	}
+	f, err := root.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return root.Rename(path+".new", path)
 }
 
 // onlyDocument returns the document of a YAML text that is not empty, or nil; several: there are more.

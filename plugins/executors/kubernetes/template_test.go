@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,5 +63,43 @@ func TestTemplateElsewhere(t *testing.T) {
 	t.Setenv("PWD", empty)
 	if _, err := read([]byte(`{"image": "x", "template": "new.yaml"}`), dir); err == nil {
 		t.Error("the copy of another file is taken")
+	}
+}
+
+// Trials may write in the experiment's directory: links in the place of the copy lead nothing elsewhere.
+func TestTemplateBehindLinks(t *testing.T) {
+	for name, link := range map[string]string{
+		"the folder":               copyDir,
+		"the copy":                 filepath.Join(copyDir, copyFile),
+		"the copy that is written": filepath.Join(copyDir, copyFile+".new"),
+	} {
+		for where, target := range map[string]string{"elsewhere": t.TempDir(), "within": "kept"} {
+			dir := t.TempDir()
+			kept := filepath.Join(dir, "kept", "precious")
+			if filepath.IsAbs(target) {
+				kept = filepath.Join(target, "precious")
+			}
+			must(t, os.MkdirAll(filepath.Join(dir, "kept"), 0o700), os.WriteFile(kept, []byte("precious"), 0o600))
+			if link != copyDir {
+				must(t, os.Mkdir(filepath.Join(dir, copyDir), 0o700))
+				target = kept
+			}
+			must(t, os.Symlink(target, filepath.Join(dir, link)))
+			err := writeCopy(dir, []byte("new"))
+			if (err != nil) != (link == copyDir) {
+				t.Errorf("%s %s: %v", name, where, err)
+			}
+			left, _ := os.ReadDir(filepath.Dir(kept))
+			if text, err := os.ReadFile(kept); string(text) != "precious" || len(left) != 1 {
+				t.Errorf("%s %s: %q, %v, %v", name, where, text, left, err)
+			}
+		}
+	}
+}
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,6 +43,28 @@ func file(t testing.TB, name string) string {
 func module(t testing.TB, name string) []byte {
 	t.Helper()
 	wasm, err := os.ReadFile(file(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wasm
+}
+
+// compile returns the code of another module.
+func compile(t testing.TB, source string) []byte {
+	t.Helper()
+	toolchain.Need(t, toolchain.AssemblyScript)
+	compiler, err := filepath.Abs(toolchain.Built(t, toolchain.AssemblyScript,
+		"plugins/sdk/assemblyscript/node_modules/.bin/asc", "assemblyscript"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "module.wasm")
+	said, err := exec.CommandContext(t.Context(), compiler, source, "--config", "asconfig.json", "--outFile",
+		out).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	wasm, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}

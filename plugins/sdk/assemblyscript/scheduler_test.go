@@ -52,3 +52,20 @@ func TestHalfway(t *testing.T) {
 		t.Errorf("%+v: 3 is not above the median of 1, 2, 5 and infinity", d)
 	}
 }
+
+// A scheduler that asks for results that a restarted trial reports once more is told which they are. B-061
+func TestAgain(t *testing.T) {
+	g := instantiate(t, compile(t, "testdata/again.ts"))
+	opened, answer := &pb.OpenSchedulerResponse{}, &pb.DecideResponse{}
+	g.must("SchedulerService/OpenScheduler", &pb.OpenSchedulerRequest{Problem: problem(small())}, opened)
+	if !opened.GetTraits().GetAgain() {
+		t.Error(opened)
+	}
+	result := sdk.Event{Number: 1, Kind: sdk.ResultReported, Attempt: 1, Iteration: 1, Losses: []float64{1}}
+	once := result
+	once.Number, once.Attempt, once.Again = 2, 2, true
+	g.must("SchedulerService/Decide", &pb.DecideRequest{Events: wire.EventsToProto([]sdk.Event{result, once})}, answer)
+	if d := answer.GetDecisions(); len(d) != 1 || d[0].GetEvent() != 2 || d[0].GetReason() != "attempt 2" {
+		t.Error(answer)
+	}
+}

@@ -74,6 +74,7 @@ typedef struct {
 	uint32_t trial, attempt;
 	th_numbers point;      /* of TH_TRIAL_ADDED */
 	th_numbers losses;     /* smaller is better; never NaN */
+	int again;             /* a restarted trial reports this iteration once more; only with th_again */
 } th_event;
 
 typedef struct {
@@ -84,6 +85,10 @@ typedef struct {
 
 /* The problem that the searcher was opened with. */
 static th_problem_t th_problem;
+
+/* Set it to 1 in th_open to receive results of a restarted trial also for iterations that the trial had reported
+ * before. Without it, each iteration is told once. */
+static int th_again;
 
 /* What the author defines. */
 extern const th_info th_plugin;
@@ -350,6 +355,7 @@ static void th_read_problem(th_bytes message) {
 static const char *th_call_open(th_bytes request) {
 	th_reader r = th_read(request);
 	th_problem = (th_problem_t){0};
+	th_again = 0;
 	for (th_field f; th_next(&r, &f);) switch (f.number) {
 		case 1: th_read_problem(f.bytes); break;
 		case 2: th_problem.options = f.bytes; break;
@@ -357,7 +363,8 @@ static const char *th_call_open(th_bytes request) {
 		}
 	th_keep(0); /* the request as well, for the names */
 	const char *why = th_open();
-	if (!why) th_put_bytes(1, "", 0); /* Traits: none */
+	const uint8_t again[] = {9 << 3, 1}; /* Traits: again, or none */
+	if (!why) th_put_bytes(1, again, th_again ? sizeof again : 0);
 	return why;
 }
 
@@ -372,6 +379,7 @@ static void th_call_observe(th_bytes message) {
 		case 5: e.iteration = f.value; break;
 		case 6: e.point = th_point(f.bytes); break;
 		case 7: e.losses = th_doubles(f.bytes); break;
+		case 12: e.again = f.value != 0; break;
 		}
 	th_observe(&e);
 }

@@ -52,7 +52,7 @@ func CheckDecisions(dims int, events []sdk.Event, answer sdk.Decisions) error {
 			return fmt.Errorf("it sent the unknown command %d for trial %d", c.Kind, c.Trial)
 		}
 		if c.Kind == sdk.Exploit && c.Point != nil && len(c.Point) != dims {
-			return fmt.Errorf("its point for trial %d has %d values; the space has %d parameters", c.Trial,
+			return fmt.Errorf("its point for trial %d has length %d; expected %d, one for each parameter", c.Trial,
 				len(c.Point), dims)
 		}
 	}

@@ -72,15 +72,15 @@ func CheckSuggestions(dims int, requests []sdk.Request, answer sdk.Suggestions) 
 	case answer.Status > sdk.Exhausted:
 		return fmt.Errorf("it returned the unknown status %d", answer.Status)
 	case points > asked:
-		return fmt.Errorf("it returned %d points for %d requests", points, asked)
+		return fmt.Errorf("it returned more points (%d) than requests (%d)", points, asked)
 	case points < asked && answer.Status == sdk.Ready:
-		return fmt.Errorf("it returned %d points for %d requests without a reason (wait or exhausted)", points,
-			asked)
+		return fmt.Errorf("it returned fewer points (%d) than requests (%d) without a reason (wait or exhausted)",
+			points, asked)
 	}
 	for i, p := range answer.Points {
 		if len(p) != dims {
-			return fmt.Errorf("its point for trial %d has %d values; the space has %d parameters", requests[i].Trial,
-				len(p), dims)
+			return fmt.Errorf("its point for trial %d has length %d; expected %d, one for each parameter",
+				requests[i].Trial, len(p), dims)
 		}
 	}
 	return nil

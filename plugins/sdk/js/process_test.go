@@ -146,7 +146,7 @@ func TestExceptions(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	says := []string{
-		"its point for trial 0 has 1 values; the space has 3 parameters",
+		"its point for trial 0 has length 1; expected 3, one for each parameter",
 		`parameter "z" is unknown; known: a, b, c`,
 		`parameter "a" is "z"; allowed: "x", "y"`,
 		"expected a point, WAIT or EXHAUSTED",

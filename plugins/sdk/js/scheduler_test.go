@@ -45,3 +45,29 @@ func TestHalfway(t *testing.T) {
 		t.Errorf("%+v: 3 is not above the median of 1, 2, 5 and infinity", d)
 	}
 }
+
+// again stops a trial at the first result that it reports once more.
+const again = `import { scheduler, serve } from "tunehost";
+serve(scheduler({name: "again", version: "1", summary: "Stops what is reported again.", open: () => ({
+  traits: {again: true},
+  decide: (events) => events.filter((e) => e.again)
+    .map((e) => ({event: e.number, verdict: "stop", reason: "attempt " + e.attempt})),
+})}));`
+
+// A scheduler that asks for results that a restarted trial reports once more is told which they are. B-061
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	c := program(t, sdk.KindScheduler, script(t, again))
+	c.Name = "again"
+	s, err := start(t, c).OpenScheduler(t.Context(), problem(small()), nil, nil)
+	if err != nil || !s.Traits().Again {
+		t.Fatal(s, err)
+	}
+	result := sdk.Event{Number: 1, Kind: sdk.ResultReported, Attempt: 1, Iteration: 1, Losses: []float64{1}}
+	once := result
+	once.Number, once.Attempt, once.Again = 2, 2, true
+	d, err := s.Decide(t.Context(), []sdk.Event{result, once})
+	if err != nil || len(d.Decisions) != 1 || d.Decisions[0].Event != 2 || d.Decisions[0].Reason != "attempt 2" {
+		t.Error(d, err)
+	}
+}

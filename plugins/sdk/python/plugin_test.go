@@ -121,8 +121,9 @@ func TestSearcherFails(t *testing.T) {
 		wants(t, err, plugin.Refused, says)
 	}
 	for what, says := range map[string]string{
-		"raise": "Suggest: RuntimeError: the matrix is singular (testdata/probe.py:", "few": "0 points for 1 requests",
-		"short":   "has 1 values; the space has 2",
+		"raise":   "Suggest: RuntimeError: the matrix is singular (testdata/probe.py:",
+		"few":     "fewer points (0) than requests (1)",
+		"short":   "has length 1; expected 2",
 		"nothing": "suggest_all (testdata/probe.py:", "unknown": "parameter 'lf' is unknown; nearest: 'lr'",
 		"outside": "parameter 'lr' is 7.0; allowed: numbers from 0 to 1",
 		"words":   "its point for trial 0: parameter 'lr' is 'a'; expected a number",

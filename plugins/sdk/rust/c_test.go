@@ -14,7 +14,9 @@ import (
 	"github.com/tunehost/tunehost/conformance"
 	"github.com/tunehost/tunehost/internal/toolchain"
 	"github.com/tunehost/tunehost/plugins/sdk"
+	pb "github.com/tunehost/tunehost/plugins/sdk/proto/tunehost/v1"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
+	"github.com/tunehost/tunehost/plugins/sdk/wire"
 )
 
 // The module in C (../c) implements the same interface.
@@ -124,10 +126,21 @@ func zig(t *testing.T) string {
 
 // buildsDice runs a build command on the sample and loads the result.
 func buildsDice(t *testing.T, line string) {
-	dir := t.TempDir()
-	for from, to := range map[string]string{"dice.c": "x.c", "tunehost.h": "tunehost.h"} {
-		write(t, filepath.Join(dir, to), read(t, filepath.Join("../c", from)))
+	m := compiled(t, line, string(read(t, "../c/dice.c")))
+	if info := m.describe(t); info.Name != "dice" {
+		t.Errorf("%+v", info)
 	}
+	if err := m.load(t).suggestNothing(); err == nil {
+		t.Error("it suggests before it is opened")
+	}
+}
+
+// compiled is the module that a build command makes of a source.
+func compiled(t *testing.T, line, source string) *module {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "x.c"), []byte(source))
+	write(t, filepath.Join(dir, "tunehost.h"), read(t, "../c/tunehost.h"))
 	if program, _, _ := strings.Cut(line, " "); program == "clang" {
 		toolchain.Optional(t, program, "Zig, which is clang too, is tested")
 		toolchain.Optional(t, "wasm-ld", "install lld beside clang; Zig, which has both, is tested")
@@ -139,11 +152,38 @@ func buildsDice(t *testing.T, line string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", line, err, out)
 	}
-	m := &module{filepath.Join(dir, "x.wasm")}
-	if info := m.describe(t); info.Name != "dice" {
-		t.Errorf("%+v", info)
+	return &module{filepath.Join(dir, "x.wasm")}
+}
+
+// hearing ends the search when a trial reports a result once more.
+const hearing = `#include "tunehost.h"
+const th_info th_plugin = {"hearing", "1", "Hears.", "{}"};
+static int heard;
+const char *th_open(void) { return th_again = 1, NULL; }
+void th_observe(const th_event *e) { heard += e->again; }
+int th_suggest(const th_request *r, double *point) { return (void)r, (void)point, heard ? TH_EXHAUSTED : TH_WAIT; }
+`
+
+// A searcher that asks for results that a restarted trial reports once more is told which they are. B-061
+func TestCHearsAgain(t *testing.T) {
+	line := strings.Replace(buildLine.FindAllStringSubmatch(string(read(t, "../c/tunehost.h")), -1)[1][1], "python3 ",
+		zig(t)+" ", 1)
+	i, opened := compiled(t, line, hearing).load(t), &pb.OpenSearcherResponse{}
+	request := &pb.OpenSearcherRequest{Problem: wire.ProblemToProto(problem(&space.Space{}))}
+	if err := i.invoke(pb.SearcherService_OpenSearcher_FullMethodName, request, opened); err != nil {
+		t.Fatal(err)
 	}
-	if err := m.load(t).suggestNothing(); err == nil {
-		t.Error("it suggests before it is opened")
+	if !opened.GetTraits().GetAgain() {
+		t.Error(opened)
+	}
+	for n, want := range []sdk.Status{sdk.Wait, sdk.Exhausted} {
+		events := []sdk.Event{{Number: uint64(n + 1), Kind: sdk.ResultReported, Again: n == 1}}
+		if err := (searcherModule{i}).Observe(t.Context(), events); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := (searcherModule{i}).Suggest(t.Context(), make([]sdk.Request, 1)); answer.Status != want ||
+			err != nil {
+			t.Errorf("%v, %v; want %v", answer, err, want)
+		}
 	}
 }

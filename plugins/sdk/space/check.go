@@ -18,7 +18,7 @@ import (
 // multiples of 0.1 differently. Constraints are checked by [Space.Holds].
 func (s *Space) Check(p Point) error {
 	if len(p) != len(s.Params) {
-		return fmt.Errorf("the point has %d values; allowed: one for each of the space's %d parameters", len(p),
+		return fmt.Errorf("the point has length %d; allowed: %d, one for each parameter of the space", len(p),
 			len(s.Params))
 	}
 	for i := range p {
@@ -50,7 +50,7 @@ func (s *Space) CheckGiven(p Point) error {
 		return nil
 	}
 	if len(p) != len(s.Params) {
-		return fmt.Errorf("the given point has %d values; allowed: one for each of the space's %d parameters", len(p),
+		return fmt.Errorf("the given point has length %d; allowed: %d, one for each parameter of the space", len(p),
 			len(s.Params))
 	}
 	for i, x := range p {

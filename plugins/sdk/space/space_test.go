@@ -172,7 +172,7 @@ func TestCheckMessages(t *testing.T) {
 		{Point{0.5, 16, 0, nan}, ""},
 		{Point{0.5, 16, 1, 1.5}, ""},
 		{Point{0.5, 16, 1, 0.5000000000000002}, ""},
-		{Point{0.5}, "the point has 1 values; allowed: one for each of the space's 4 parameters"},
+		{Point{0.5}, "the point has length 1; allowed: 4, one for each parameter of the space"},
 		{Point{2, 16, 0, nan}, `parameter "lr" is 2; allowed: numbers from 0.001 to 1`},
 		{Point{math.Inf(1), 16, 0, nan}, `parameter "lr" is +Inf; allowed: numbers from 0.001 to 1`},
 		{Point{nan, 16, 0, nan}, `parameter "lr" has no value; allowed: numbers from 0.001 to 1`},

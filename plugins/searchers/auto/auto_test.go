@@ -393,7 +393,7 @@ func TestMessages(t *testing.T) {
 	}
 	s := mustOpen(t, Reals(1, 0, 1))
 	if err := s.Observe(context.Background(), []sdk.Event{Added(3, space.Point{1, 2})}); err == nil ||
-		err.Error() != "trial 3 has 2 values; the space has 1 parameters" {
+		err.Error() != "the point of trial 3 has length 2; expected 1, one for each parameter" {
 		t.Error(err)
 	}
 	if _, err := s.Suggest(context.Background(), []sdk.Request{{Given: space.Point{7}}}); err == nil ||

@@ -73,8 +73,16 @@ func searches(s *space.Space) bool {
 // varies reports whether a parameter has more than one value.
 func varies(s *space.Space, i int) bool { return s.FromUnit(i, 0) != s.FromUnit(i, 1) }
 
+// many is "1 parameter" or "2 parameters".
+func many(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
 func (f facts) String() string {
-	text := fmt.Sprintf("%d parameters (%d choices)", f.params, f.choices)
+	text := fmt.Sprintf("%s (%s)", many(f.params, "parameter"), many(f.choices, "choice"))
 	if f.conditional {
 		text += " with conditions"
 	}

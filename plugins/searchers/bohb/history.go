@@ -53,8 +53,8 @@ func (h *history) observe(e *sdk.Event) error {
 	}
 	if e.Kind == sdk.TrialAdded {
 		if len(e.Point) != len(h.space.Params) {
-			return fmt.Errorf("trial %d has %d values; the space has %d parameters", e.Trial, len(e.Point),
-				len(h.space.Params))
+			return fmt.Errorf("the point of trial %d has length %d; expected %d, one for each parameter", e.Trial,
+				len(e.Point), len(h.space.Params))
 		}
 		h.trials[e.Trial] = &trial{point: slices.Clone(e.Point)}
 		return nil

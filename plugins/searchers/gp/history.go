@@ -65,8 +65,8 @@ func newHistory(l *layout, objectives int) *history {
 func (h *history) observe(e *sdk.Event) error {
 	if e.Kind == sdk.TrialAdded {
 		if len(e.Point) != len(h.layout.axes) {
-			return fmt.Errorf("trial %d has %d values; the space has %d parameters", e.Trial, len(e.Point),
-				len(h.layout.axes))
+			return fmt.Errorf("the point of trial %d has length %d; expected %d, one for each parameter", e.Trial,
+				len(e.Point), len(h.layout.axes))
 		}
 		h.add(e.Trial, h.layout.features(e.Point))
 		return nil

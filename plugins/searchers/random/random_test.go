@@ -187,8 +187,8 @@ func TestSuggestMessages(t *testing.T) {
 		want  string
 	}{
 		{reals(), space.Point{2, nan}, `trial 9: parameter "a" is 2; allowed: numbers from 0 to 1`},
-		{reals(), space.Point{2}, `trial 9: the given point has 1 values; allowed: one for each of the space's 2 ` +
-			`parameters`},
+		{reals(), space.Point{2}, `trial 9: the given point has length 1; allowed: 2, one for each ` +
+			`parameter of the space`},
 		{tight, nil, "trial 9: " + space.ErrTight.Error()},
 	} {
 		_, err := mustOpen(t, c.space, "").Suggest(context.Background(), []sdk.Request{{Trial: 9, Given: c.given}})

@@ -71,8 +71,8 @@ func (h *history) locate(p space.Point) []float64 {
 func (h *history) observe(e *sdk.Event) error {
 	if e.Kind == sdk.TrialAdded {
 		if len(e.Point) != len(h.coordinates) {
-			return fmt.Errorf("trial %d has %d values; the space has %d parameters", e.Trial, len(e.Point),
-				len(h.coordinates))
+			return fmt.Errorf("the point of trial %d has length %d; expected %d, one for each parameter", e.Trial,
+				len(e.Point), len(h.coordinates))
 		}
 		h.add(e.Trial, h.locate(e.Point))
 		return nil

@@ -99,11 +99,11 @@ func (s *searcher) Suggest(ctx context.Context, requests []sdk.Request) (sdk.Sug
 func (s *searcher) Snapshot() ([]byte, error) { return json.Marshal(s.seen) }
 func (s *searcher) Restore(b []byte) error    { return json.Unmarshal(b, &s.seen) }
 
-// Scheduler stops trials with a loss above 1 and resumes trial 7.
+// Scheduler stops trials with a loss above 1, pauses those that report again, and resumes trial 7.
 var Scheduler = sdk.SchedulerPlugin{
 	Info: sdk.Info{Name: "probe", Version: "1"},
 	Open: func(_ sdk.Problem, options []byte) (sdk.Scheduler, sdk.Traits, error) {
-		return &scheduler{read(options)}, sdk.Traits{Saves: true}, nil
+		return &scheduler{read(options)}, sdk.Traits{Saves: true, Again: true}, nil
 	},
 }
 
@@ -116,8 +116,11 @@ func (s *scheduler) Decide(_ context.Context, events []sdk.Event) (sdk.Decisions
 			continue
 		}
 		decision := sdk.Decision{Event: e.Number, Until: e.Iteration + 1}
-		if e.Losses[0] > 1 {
+		switch {
+		case e.Losses[0] > 1:
 			decision = sdk.Decision{Event: e.Number, Verdict: sdk.Stop, Reason: "too large"}
+		case e.Again:
+			decision = sdk.Decision{Event: e.Number, Verdict: sdk.Pause, Reason: "reported again"}
 		}
 		d.Decisions = append(d.Decisions, decision)
 	}

@@ -141,7 +141,7 @@ func searcherFails(t *testing.T, start Start) {
 	}
 	for do, says := range map[string]string{
 		"panic": "panic in Suggest: no luck", "fail": "the matrix / is singular",
-		"few": "0 points for 1 requests", "short": "has 0 values; the space has 2",
+		"few": "fewer points (0) than requests (1)", "short": "has length 0; expected 2",
 	} {
 		_, err := open(t, start, Do(do), nil).Suggest(t.Context(), make([]sdk.Request, 1))
 		wants(t, err, plugin.Failed, `searcher "probe" failed in Suggest: `, says)
@@ -165,15 +165,17 @@ func schedules(t *testing.T, start Start) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Traits().Saves || s.Snapshots() {
+	if traits := s.Traits(); !traits.Saves || !traits.Again || s.Snapshots() {
 		t.Fatalf("traits %+v, snapshots %v", s.Traits(), s.Snapshots())
 	}
-	events := Events(1, 2)
+	events := Events(1, 3)
 	events[1].Losses = []float64{math.Inf(1)}
+	events[2].Again = true
 	got, err := s.Decide(t.Context(), events)
 	want := sdk.Decisions{
-		Decisions: []sdk.Decision{{Event: 1, Until: 2}, {Event: 2, Verdict: sdk.Stop, Reason: "too large"}},
-		Commands:  []sdk.Command{{Kind: sdk.Resume, Trial: 7, Reason: "its turn"}},
+		Decisions: []sdk.Decision{{Event: 1, Until: 2}, {Event: 2, Verdict: sdk.Stop, Reason: "too large"},
+			{Event: 3, Verdict: sdk.Pause, Reason: "reported again"}},
+		Commands: []sdk.Command{{Kind: sdk.Resume, Trial: 7, Reason: "its turn"}},
 	}
 	if err != nil || !cmp.Equal(got, want) {
 		t.Fatalf("%v\n%s", err, cmp.Diff(want, got))

@@ -38,6 +38,9 @@ export class Traits {
   saves: bool = false;
   requires: string[] = [];
   combinesGrid: bool = false;
+  /** It is told results of a restarted trial also for iterations that the trial had reported before (Event.again), and
+   * decides on them. Without it, it is told each iteration once. */
+  again: bool = false;
 
   write(): Writer {
     const w = new Writer();
@@ -48,6 +51,7 @@ export class Traits {
     w.bool(5, this.saves);
     for (let i = 0; i < this.requires.length; i++) w.string(6, this.requires[i]);
     w.bool(8, this.combinesGrid);
+    w.bool(9, this.again);
     const response = new Writer();
     response.message(1, w);
     return response;
@@ -149,6 +153,8 @@ export class Event {
   seconds: f64 = 0;
   /** Whether all of seconds was told by the caller of ask and tell, and nothing of it measured. */
   secondsTold: bool = false;
+  /** Whether a restarted trial reports this iteration once more. Only told with the trait again. */
+  again: bool = false;
   reason: string = "";
 
   static read(r: Reader): Event {
@@ -166,6 +172,7 @@ export class Event {
         case 9: e.seconds = r.double(); break;
         case 10: e.reason = r.string(); break;
         case 11: e.secondsTold = r.uint() != 0; break;
+        case 12: e.again = r.uint() != 0; break;
         default: r.skip();
       }
     }

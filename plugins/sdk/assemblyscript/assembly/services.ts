@@ -108,7 +108,7 @@ function suggest(r: Reader): Answer {
       response.uint(2, answer.status);
       break;
     }
-    if (answer.point.length != params) return Answer.error(ABORTED, "its point has " + answer.point.length.toString() + " values; the space has " + params.toString() + " parameters");
+    if (answer.point.length != params) return Answer.error(ABORTED, "its point has length " + answer.point.length.toString() + "; expected " + params.toString() + ", one for each parameter");
     response.message(1, pointOf(requests[i].overlay(answer.point)));
   }
   return Answer.ok(response);

@@ -49,6 +49,7 @@
  * @property {number} seconds the trial's training time so far
  * @property {boolean} secondsTold whether all of seconds was told by the caller of ask and tell, and nothing of it
  *   measured, so that the same requests give the same seconds
+ * @property {boolean} again whether a restarted trial reports this iteration once more; only told with the trait again
  * @property {string} reason the reason, for users
  */
 
@@ -63,6 +64,8 @@
  * @property {string[]} [requires] metrics that every result must have
  * @property {boolean} [combinesGrid] it combines the grid axes itself, so requests do not fix them; each combination once before
  *   one is repeated (searchers)
+ * @property {boolean} [again] it is told results of a restarted trial also for iterations that the trial had reported before,
+ *   and decides on them; without it, it is told each iteration once
  */
 
 /**

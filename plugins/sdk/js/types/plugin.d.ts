@@ -98,6 +98,10 @@ export type Event = {
      */
     secondsTold: boolean;
     /**
+     * whether a restarted trial reports this iteration once more; only told with the trait again
+     */
+    again: boolean;
+    /**
      * the reason, for users
      */
     reason: string;
@@ -132,6 +136,11 @@ export type Traits = {
      * one is repeated (searchers)
      */
     combinesGrid?: boolean;
+    /**
+     * it is told results of a restarted trial also for iterations that the trial had reported before,
+     * and decides on them; without it, it is told each iteration once
+     */
+    again?: boolean;
 };
 export type Request = {
     /**
@@ -435,6 +444,7 @@ export type Plugin = {
  * @property {number} seconds the trial's training time so far
  * @property {boolean} secondsTold whether all of seconds was told by the caller of ask and tell, and nothing of it
  *   measured, so that the same requests give the same seconds
+ * @property {boolean} again whether a restarted trial reports this iteration once more; only told with the trait again
  * @property {string} reason the reason, for users
  */
 /**
@@ -448,6 +458,8 @@ export type Plugin = {
  * @property {string[]} [requires] metrics that every result must have
  * @property {boolean} [combinesGrid] it combines the grid axes itself, so requests do not fix them; each combination once before
  *   one is repeated (searchers)
+ * @property {boolean} [again] it is told results of a restarted trial also for iterations that the trial had reported before,
+ *   and decides on them; without it, it is told each iteration once
  */
 /**
  * @typedef {object} Request

@@ -39,7 +39,7 @@ def test_a_batch_is_a_list(answer: Any) -> None:
     ([0.5, 1.0, "z"], "its point for trial 2: value 3 is 'z'; expected a number"),
     ({"x": 0.5, "c": 1.0}, """parameter 'c' is 1.0; allowed: "a", "b"; a dict has values, a list has the numbers of a point"""),
     ({"x": 7.0}, "suggest (test_answers.py:LINE): its params for trial 2: parameter 'x' is 7.0; allowed: numbers from 0 to 1"),
-    ([0.5], "suggest (test_answers.py:LINE): its point for trial 2 has 1 values; the space has 2 parameters"),
+    ([0.5], "suggest (test_answers.py:LINE): its point for trial 2 has length 1; expected 2, one for each parameter"),
     (5, "suggest (test_answers.py:LINE) answered 5 for trial 2; expected params (a dict), a point, WAIT or EXHAUSTED"),
     ({0.25, 0.5}, "suggest (test_answers.py:LINE) answered {0.25, 0.5} for trial 2; expected"),
     (frozenset(), "suggest (test_answers.py:LINE) answered frozenset() for trial 2; expected"),

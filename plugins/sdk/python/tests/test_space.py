@@ -162,7 +162,7 @@ def test_numbers_of_other_libraries() -> None:
 def test_given_decides() -> None:
     s = named("nested")
     assert s.check_given([NAN, NAN, 9, NAN]) == 'parameter "rate" is 9; allowed: integers from 1 to 3'
-    assert s.check_given([1]) == "the given point has 1 values; allowed: one for each of the space's 4 parameters"
+    assert s.check_given([1]) == "the given point has length 1; allowed: 4, one for each parameter of the space"
     assert s.check_given(None) is None and s.check_given([NAN, NAN, 2, NAN]) is None
     assert same(s.complete([0, NAN, 2, NAN], [1, 1, 1, 1]), [0, NAN, NAN, NAN])
 

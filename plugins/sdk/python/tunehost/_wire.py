@@ -106,9 +106,9 @@ def suggestions(space: Space, asked: Sequence[Request], answer: Sequence[Any], b
     if points and isinstance(points[-1], Status):
         status = points.pop()
     if len(points) > len(asked):
-        raise WrongAnswer(f"{_called(by)} returned {len(points)} points for {len(asked)} requests")
+        raise WrongAnswer(f"{_called(by)} returned more points ({len(points)}) than requests ({len(asked)})")
     if len(points) < len(asked) and status == Status.READY:
-        raise WrongAnswer(f"{_called(by)} returned {len(points)} points for {len(asked)} requests without a reason (WAIT or "
+        raise WrongAnswer(f"{_called(by)} returned fewer points ({len(points)}) than requests ({len(asked)}) without a reason (WAIT or "
                           "EXHAUSTED)")
     m = searcher_pb2.SuggestResponse(status=int(status))  # type: ignore[arg-type]
     for request, suggestion in zip(asked, points):
@@ -131,7 +131,7 @@ def _suggestion(space: Space, request: Request, answer: Any) -> Point:
                           "EXHAUSTED")
     point = [_number(space, request, i, x) for i, x in enumerate(answer)]
     if len(point) != len(space):
-        raise WrongAnswer(f"its point for trial {request.trial} has {len(point)} values; the space has {len(space)} parameters")
+        raise WrongAnswer(f"its point for trial {request.trial} has length {len(point)}; expected {len(space)}, one for each parameter")
     for i, x in enumerate(request.point or ()):
         if x == x:
             point[i] = x
@@ -205,8 +205,8 @@ def decisions(space: Space, told: Sequence[Event], decided: Sequence[Decision], 
         m.decisions.add(event=d.event, verdict=int(Verdict(d.verdict)), until=d.until, reason=text(d.reason))
     for c in orders:
         if c.point is not None and len(c.point) != len(space):
-            raise WrongAnswer(_placed(by, f"its point for trial {c.trial} has {len(c.point)} values; the space has {len(space)} "
-                                          "parameters"))
+            raise WrongAnswer(_placed(by, f"its point for trial {c.trial} has length {len(c.point)}; expected {len(space)}, one "
+                                          "for each parameter"))
         order = m.commands.add(kind=int(CommandKind(c.kind)), trial=c.trial, donor=c.donor, iteration=c.iteration, reason=text(c.reason))
         if c.point is not None:
             order.point.values.extend(c.point)

@@ -295,7 +295,7 @@ class Space:
     def check(self, point: Sequence[float]) -> Optional[str]:
         """What is wrong with the point, in one line, or None. holds() checks the constraints."""
         if len(point) != len(self):
-            return f"the point has {len(point)} values; allowed: one for each of the space's {len(self)} parameters"
+            return f"the point has length {len(point)}; allowed: {len(self)}, one for each parameter of the space"
         for i, (p, x) in enumerate(zip(self.parameters, point)):
             exists = self.active(point, i)
             if exists and x != x:
@@ -311,7 +311,7 @@ class Space:
         if point is None:
             return None
         if len(point) != len(self):
-            return f"the given point has {len(point)} values; allowed: one for each of the space's {len(self)} parameters"
+            return f"the given point has length {len(point)}; allowed: {len(self)}, one for each parameter of the space"
         for p, x in zip(self.parameters, point):
             if x == x and not p.contains(x):
                 return f'parameter "{p.name}" is {_text(x)}; allowed: {p.allowed()}'

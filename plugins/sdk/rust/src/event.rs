@@ -86,6 +86,9 @@ pub struct Event {
     /// Whether all of `seconds` was told by the caller of ask and tell, and nothing of it
     /// measured, so that the same requests give the same seconds.
     pub seconds_told: bool,
+    /// A restarted trial reports this iteration once more. Only plugins with the trait
+    /// [`again`](Traits::again) are told such results.
+    pub again: bool,
     /// The reason, for users (`TrialCompleted`, `TrialFailed`, `TrialRemoved`).
     pub reason: String,
 }
@@ -103,6 +106,7 @@ impl Default for Event {
             metrics: Vec::new(),
             seconds: 0.0,
             seconds_told: false,
+            again: false,
             reason: String::new(),
         }
     }
@@ -138,6 +142,9 @@ pub struct Traits {
     /// It combines the grid axes of the space itself, so requests do not fix them. It suggests each
     /// combination once before it repeats one (searchers).
     pub combines_grid: bool,
+    /// It is told the results of a restarted trial also for iterations that the trial had reported
+    /// before ([`Event::again`]), and decides on them. Without it, it is told each iteration once.
+    pub again: bool,
     /// It implements `snapshot` and `restore`, which are faster than reading the whole history
     /// again.
     pub snapshots: bool,

@@ -43,11 +43,11 @@ pub fn overlay(points: &mut [Point], requests: &[Request]) {
 pub fn check_suggestions(dims: usize, requests: &[Request], answer: &Suggestions) -> Result<()> {
     let (points, asked) = (answer.points.len(), requests.len());
     if points > asked {
-        return Err(format!("it returned {} points for {} requests", points, asked).into());
+        return Err(format!("it returned more points ({}) than requests ({})", points, asked).into());
     }
     if points < asked && answer.status == Status::Ready {
         let what = format!(
-            "it returned {} points for {} requests without a reason (wait or exhausted)",
+            "it returned fewer points ({}) than requests ({}) without a reason (wait or exhausted)",
             points, asked
         );
         return Err(what.into());
@@ -57,7 +57,8 @@ pub fn check_suggestions(dims: usize, requests: &[Request], answer: &Suggestions
 }
 
 fn wrong_length(trial: u32, p: &[f64], dims: usize) -> crate::Error {
-    format!("its point for trial {} has {} values; the space has {} parameters", trial, p.len(), dims).into()
+    format!("its point for trial {} has length {}; expected {}, one for each parameter", trial, p.len(), dims)
+        .into()
 }
 
 /// Checks an answer's shape: decisions are on results among the events, at most one on

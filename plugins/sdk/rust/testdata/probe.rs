@@ -87,7 +87,7 @@ impl Searcher for Probe {
     }
 }
 
-/// Stops what has a loss above 1 and resumes trial 7.
+/// Stops what has a loss above 1, pauses what is reported again, and resumes trial 7.
 struct Judge {
     twice: bool,
 }
@@ -98,16 +98,22 @@ fn open_scheduler(_problem: Problem, options: &mut Options) -> Result<Judge> {
 
 impl Scheduler for Judge {
     fn traits(&self) -> Traits {
-        Traits { saves: true, ..Traits::default() }
+        Traits { saves: true, again: true, ..Traits::default() }
     }
 
     fn decide(&mut self, events: &[Event]) -> Result<Decisions> {
         let results = events.iter().filter(|e| e.kind == EventKind::ResultReported);
-        let decide = |e: &Event| match e.losses[0] > 1.0 {
-            true => {
+        let decide = |e: &Event| match (e.losses[0] > 1.0, e.again) {
+            (true, _) => {
                 Decision { event: e.number, verdict: Verdict::Stop, until: 0, reason: "too large".into() }
             }
-            false => Decision { event: e.number, until: e.iteration + 1, ..Decision::default() },
+            (_, true) => Decision {
+                event: e.number,
+                verdict: Verdict::Pause,
+                until: 0,
+                reason: "reported again".into(),
+            },
+            _ => Decision { event: e.number, until: e.iteration + 1, ..Decision::default() },
         };
         let mut decisions: Vec<Decision> = results.map(decide).collect();
         if self.twice {

@@ -72,7 +72,8 @@ func (t *Trials) Observe(e *sdk.Event) (*Outcome, error) {
 	}
 	if e.Kind == sdk.TrialAdded {
 		if len(e.Point) != t.dims {
-			return nil, fmt.Errorf("trial %d has %d values; the space has %d parameters", e.Trial, len(e.Point), t.dims)
+			return nil, fmt.Errorf("the point of trial %d has length %d; expected %d, one for each parameter", e.Trial,
+				len(e.Point), t.dims)
 		}
 		t.open[e.Trial] = &Outcome{Trial: e.Trial, Point: slices.Clone(e.Point)}
 		return nil, nil

@@ -88,7 +88,7 @@ func TestAgain(t *testing.T) {
 func TestMessages(t *testing.T) {
 	trials := New(sdk.Problem{Space: &space.Space{}})
 	for want, e := range map[string]sdk.Event{
-		"trial 3 has 1 values; the space has 0 parameters": {Kind: sdk.TrialAdded, Trial: 3,
+		"the point of trial 3 has length 1; expected 0, one for each parameter": {Kind: sdk.TrialAdded, Trial: 3,
 			Point: space.Point{1}},
 		"a result of trial 4 has 2 losses; there are 1 objectives": {Kind: sdk.ResultReported, Trial: 4,
 			Losses: []float64{1, 2}},

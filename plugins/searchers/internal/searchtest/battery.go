@@ -71,8 +71,8 @@ func ObserveMessages(t *testing.T, p sdk.SearcherPlugin) {
 	s := open1(t, p, Reals(1, 0, 1), "{}")
 	Observe(t, s, Added(0, space.Point{0}))
 	for want, e := range map[string]sdk.Event{
-		"trial 3 has 2 values; the space has 1 parameters":         Added(3, space.Point{1, 2}),
-		"a result of trial 0 has 2 losses; there are 1 objectives": Completed(0, 1, 2),
+		"the point of trial 3 has length 2; expected 1, one for each parameter": Added(3, space.Point{1, 2}),
+		"a result of trial 0 has 2 losses; there are 1 objectives":              Completed(0, 1, 2),
 	} {
 		if err := s.Observe(context.Background(), []sdk.Event{e}); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

@@ -70,10 +70,11 @@ export function info({ name, version, summary, options }, kind) {
  * @param {import("../plugin.js").Traits | undefined} traits
  * @param {boolean} snapshots
  */
-export function traits({ independent, quiet, runAhead = 0, metrics, saves, requires = [], combinesGrid } = {}, snapshots) {
+export function traits({ independent, quiet, runAhead = 0, metrics, saves, requires = [], combinesGrid, again } = {}, snapshots) {
   return {
     independent: Boolean(independent), quiet: Boolean(quiet), run_ahead: Math.max(0, Math.min(runAhead, maxRunAhead)),
     metrics: Boolean(metrics), saves: Boolean(saves), requires, snapshots, combines_grid: Boolean(combinesGrid),
+    again: Boolean(again),
   };
 }
 
@@ -146,7 +147,7 @@ export function event(m) {
   return {
     number: big(m.number), kind: eventKinds[m.kind] ?? "unknown", trial: m.trial, attempt: m.attempt,
     iteration: count(m.iteration), point: m.point && Float64Array.from(m.point.values), losses: m.losses,
-    metrics: m.metrics, seconds: m.seconds, secondsTold: m.seconds_told, reason: m.reason,
+    metrics: m.metrics, seconds: m.seconds, secondsTold: m.seconds_told, reason: m.reason, again: m.again,
   };
 }
 
@@ -218,7 +219,7 @@ function raw(space, point, what) {
   }
   const values = Array.from(/** @type {Float64Array} */ (isRaw(point) ? point : space.point(point)));
   if (values.length !== space.params.length) {
-    throw new RangeError(`its ${what} has ${values.length} values; the space has ${space.params.length} parameters`);
+    throw new RangeError(`its ${what} has length ${values.length}; expected ${space.params.length}, one for each parameter`);
   }
   if (!values.every((x) => typeof x === "number")) {
     throw new TypeError(`its ${what} has a value that is no number; a raw point has NaN where a parameter does not exist`);

@@ -169,7 +169,7 @@ export class Space {
    */
   check(p) {
     if (p.length !== this.params.length) {
-      return `the point has ${p.length} values; allowed: one for each of the space's ${this.params.length} parameters`;
+      return `the point has length ${p.length}; allowed: ${this.params.length}, one for each parameter of the space`;
     }
     for (const [i, param] of this.params.entries()) {
       const problem = this.#checkAt(param, this.active(p, i), p[i]);
@@ -204,7 +204,7 @@ export class Space {
       return;
     }
     if (p.length !== this.params.length) {
-      throw new RangeError(`the given point has ${p.length} values; allowed: one for each of the space's ${this.params.length} parameters`);
+      throw new RangeError(`the given point has length ${p.length}; allowed: ${this.params.length}, one for each parameter of the space`);
     }
     for (const [i, param] of this.params.entries()) {
       if (!Number.isNaN(p[i]) && !values.contains(param, p[i])) {

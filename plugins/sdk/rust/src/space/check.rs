@@ -23,7 +23,7 @@ impl Space {
         if p.len() == n {
             return Ok(());
         }
-        Err(format!("{} has {} values; allowed: one for each of the space's {} parameters", what, p.len(), n))
+        Err(format!("{} has length {}; allowed: {}, one for each parameter of the space", what, p.len(), n))
     }
 
     fn check_at(&self, p: &[f64], i: usize) -> Result<(), String> {

@@ -211,6 +211,7 @@ fn read_event(message: &[u8]) -> Decoded<Event> {
             9 => e.seconds = value.double()?,
             10 => e.reason = value.text()?,
             11 => e.seconds_told = value.flag()?,
+            12 => e.again = value.flag()?,
             _ => {}
         }
         Ok(())
@@ -282,6 +283,7 @@ pub fn open_response(t: &Traits) -> Vec<u8> {
             t.requires.iter().for_each(|name| w.element(6, name.as_bytes()));
             w.flag(7, t.snapshots);
             w.flag(8, t.combines_grid);
+            w.flag(9, t.again);
         })
     })
 }
