@@ -15,11 +15,17 @@ import (
 func mounted(t *testing.T, options string) string {
 	t.Helper()
 	dir := t.TempDir()
+	mount(t, dir, options)
+	return dir
+}
+
+// mount mounts an empty disk.
+func mount(t *testing.T, dir, options string) {
+	t.Helper()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
 		t.Skip("a small disk cannot be mounted: ", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
-	return dir
 }
 
 func entries(t *testing.T, dir string) []os.DirEntry {
