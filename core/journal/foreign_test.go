@@ -24,8 +24,8 @@ func TestForeignLock(t *testing.T) {
 	if err := lock.Unlock(); err != nil {
 		t.Error(err)
 	}
-	for text, want := range map[string]bool{"": false, "pid 12\nstarted x\nhost y\n": false, "pi": false, "\x00\x00\x00": false,
-		"my own notes\n": true, "p\n": true, "\n": true} {
+	for text, want := range map[string]bool{"": false, "pid 12\nstarted x\nhost y\n": false, "pi": false,
+		"\x00\x00\x00": false, "my own notes\n": true, "p\n": true, "\n": true} {
 		if err := os.WriteFile(filepath.Join(dir, lockName), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

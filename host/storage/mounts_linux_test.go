@@ -78,7 +78,8 @@ func TestMountInAModel(t *testing.T) {
 	t.Parallel()
 	d, dir := trial(t)
 	file := precious(t, filepath.Join(NewExports(dir), "onnx"))
-	if _, err := d.CommitExport(dir, "onnx", Manifest{}); err == nil || !strings.Contains(err.Error(), "a mount point") {
+	if _, err := d.CommitExport(dir, "onnx", Manifest{}); err == nil ||
+		!strings.Contains(err.Error(), "a mount point") {
 		t.Error(err)
 	}
 	if err := CheckExports(dir); err == nil || !strings.Contains(err.Error(), "a mount point") {

@@ -100,8 +100,8 @@ const maxUntold = 1 << 16
 // no reporter.
 func (d Dir) Leaving(now time.Time) string {
 	if u, waits := d.readUntold(now); waits {
-		return fmt.Sprintf("its host still waits for the reporter %q to receive all events, %v more at most", u.Reporter,
-			u.Waits.Sub(now).Round(time.Second))
+		return fmt.Sprintf("its host still waits for the reporter %q to receive all events, %v more at most",
+			u.Reporter, u.Waits.Sub(now).Round(time.Second))
 	}
 	for _, u := range d.ReadUnreleased() {
 		left := u.Waits.Sub(now)

@@ -292,8 +292,8 @@ func (r *Subscriber) sayWait(ctx context.Context) {
 	if !ok {
 		return
 	}
-	r.Log.Warn(fmt.Sprintf("reporter %s has not received all events yet: the host waits for it, %v more at most", r.Name,
-		time.Until(until).Round(time.Second)))
+	r.Log.Warn(fmt.Sprintf("reporter %s has not received all events yet: the host waits for it, %v more at most",
+		r.Name, time.Until(until).Round(time.Second)))
 	r.note(until)
 }
 

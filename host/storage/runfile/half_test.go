@@ -9,7 +9,7 @@ import (
 	"github.com/tunehost/tunehost/host/storage"
 )
 
-// A folder with an experiment.yaml and nothing else says what is missing, and what somebody does who begins an experiment.
+// A folder with an experiment.yaml and nothing else says what is missing, and what to do for a new experiment.
 func TestFileAlone(t *testing.T) {
 	d, err := storage.At(t.TempDir())
 	if err == nil {
