@@ -223,8 +223,8 @@ type halfError struct{ dir storage.Dir }
 // Error implements error.
 func (e *halfError) Error() string {
 	return fmt.Sprintf("%s: there is no experiment here: it has an %s, but no %s; put that back from a copy, or move "+
-		"%[2]s away, or give a new experiment another --name or --storage", e.dir.Path(), filepath.Base(e.dir.Experiment()),
-		filepath.Base(Path(e.dir)))
+		"%[2]s away, or give a new experiment another --name or --storage",
+		e.dir.Path(), filepath.Base(e.dir.Experiment()), filepath.Base(Path(e.dir)))
 }
 
 // Is makes it an ErrNone.
