@@ -9,7 +9,7 @@ import (
 // B-155: a new experiment does not begin in a folder in which files have the names of its
 // own.
 func TestFolderIsTaken(t *testing.T) {
-	for _, name := range []string{".crash.txt", "run.json", "journal/notes.txt", "trials/mine/a"} {
+	for _, name := range []string{"LOCK", ".crash.txt", "run.json", "journal/notes.txt", "trials/mine/a"} {
 		o, _ := quick(t, "version: 1\nobjective: {metric: score, mode: max}\ntrainable: {plugin: chaos}\nspace: {}\n")
 		path := filepath.Join(o.Storage, "test", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

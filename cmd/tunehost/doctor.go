@@ -179,7 +179,7 @@ func pluginFolders() (list []examine.Finding) {
 func socket() examine.Finding {
 	l, remove, err := unixsock.Listen()
 	if err != nil {
-		return bad("sockets", err.Error()+"; set TMPDIR to a directory of your own")
+		return bad("sockets", err.Error())
 	}
 	defer remove()
 	defer l.Close()

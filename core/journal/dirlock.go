@@ -202,6 +202,25 @@ func readHolder(file *os.File, dir string) error {
 	return locked
 }
 
+// ForeignLock reports whether the lock file of a directory has a text that no holder writes. A file of a crash may have
+// zeros, or a part.
+func ForeignLock(dir string) (bool, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false, err
+	}
+	defer root.Close()
+	file, err := plainfile.In(root, lockName, os.O_RDONLY)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.NewSectionReader(file, 0, 1<<10))
+	begin, _, _ := strings.Cut(holderFormat, "%")
+	known := strings.HasPrefix(string(text), begin) || strings.HasPrefix(begin, string(text))
+	return !known && strings.Trim(string(text), "\x00") != "", err
+}
+
 // holderIsBrief reports whether the holder gives the lock back within moments. A lock that was just given back, or
 // taken, has nobody's name.
 func holderIsBrief(file *os.File) bool {

@@ -50,11 +50,14 @@ func (s *Session) settle() error {
 	if err := s.inherited.Keep(); err != nil {
 		return err
 	}
-	if err := errors.Join(s.File.Write(s.Dir), s.Plugins.Lock()); err != nil {
+	if err := errors.Join(s.writeFile(), s.Plugins.Lock()); err != nil {
 		return err
 	}
 	return s.Create()
 }
+
+// writeFile writes run.json, or says what to do.
+func (s *Session) writeFile() error { return s.Dir.Unwritten(s.File.Write(s.Dir)) }
 
 // open resumes an experiment.
 func (s *Session) open() error {
@@ -77,7 +80,7 @@ func (s *Session) open() error {
 		return err
 	}
 	if s.Plan.Changed {
-		if err := s.File.Write(s.Dir); err != nil {
+		if err := s.writeFile(); err != nil {
 			return err
 		}
 	}

@@ -279,7 +279,7 @@ func (p *Plan) attach(ctx context.Context, o *options.Options, url string) (err 
 	if err == nil {
 		p.Warnings = append(p.Warnings, p.Remote.Doubts()...)
 	}
-	return err
+	return storage.Advise(err)
 }
 
 // placeRecorded finds an experiment that is named by its directory or its URL.

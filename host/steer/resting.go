@@ -156,7 +156,7 @@ func (x *Resting) set(r Set) (a Answer, err error) {
 		return a, &BusyError{What: x.shown() + ": a host of it is just starting or ending: try again in a moment"}
 	}
 	if err != nil {
-		return a, x.View.Dir.Unwritable(err)
+		return a, x.View.Dir.Unwritten(err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	if err := x.View.Dir.Writable(); err != nil {
@@ -178,7 +178,8 @@ func (x *Resting) set(r Set) (a Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	return Answer{Changed: c.list, Warnings: c.warnings}, file.Set(r.Settings, x.now()).Write(x.View.Dir)
+	err = file.Set(r.Settings, x.now()).Write(x.View.Dir)
+	return Answer{Changed: c.list, Warnings: c.warnings}, x.View.Dir.Unwritten(err)
 }
 
 // mine refuses the directory of another user, whose run.json would become mine, and one that others can write to.

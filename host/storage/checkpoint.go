@@ -111,6 +111,9 @@ func (s *Saving) Take(trialDir string, id uint32, from string) error {
 		return nolink.Rename(half, filepath.Join(files, filepath.Base(from)))
 	}
 	if movable(trialDir, from) {
+		if err := nolink.NoMounts(from); err != nil {
+			return fmt.Errorf("checkpoint: %w", err)
+		}
 		if err := nolink.Remove(files); err != nil {
 			return err
 		}

@@ -27,8 +27,11 @@ func ExportFiles(trialDir, format string) string {
 // format.
 func NewExports(trialDir string) string { return filepath.Join(trialDir, exports, exporting) }
 
-// CheckExports returns an error if there is something else in the place of that directory, or a link on the way to it.
-func CheckExports(trialDir string) error { return unlessMissing(nolink.IsDir(NewExports(trialDir))) }
+// CheckExports returns an error if there is something else in the place of that directory, a link on the way to it, or
+// a mount point in it: a trainable empties it.
+func CheckExports(trialDir string) error {
+	return unlessMissing(nolink.NoMounts(NewExports(trialDir)))
+}
 
 // CommitExport completes the model that a trainable left in a format, as [Dir.Commit] does a
 // checkpoint. It replaces a model of an earlier host. If it fails, the model stays where it was, for a
@@ -45,6 +48,9 @@ func (d Dir) commitExport(on disk, trialDir, format string, m Manifest) (bytes i
 		return 0, fmt.Errorf("%s: %w", left, reason(err))
 	case !info.IsDir():
 		return 0, fmt.Errorf("%s is %s and no folder", left, nolink.KindOf(info.Mode()))
+	}
+	if err := nolink.NoMounts(left); err != nil {
+		return 0, fmt.Errorf("the model: %w", err)
 	}
 	final := ExportDir(trialDir, format)
 	staged := final + beingMade

@@ -34,7 +34,7 @@ func (m *Memory) Stage(trial, id uint32) (dir string, ok bool) {
 		return "", false
 	}
 	dir = m.dir(trial, id)
-	return dir, errors.Join(os.RemoveAll(dir), os.Mkdir(dir, dirMode)) == nil
+	return dir, errors.Join(nolink.RemoveTree(dir), os.Mkdir(dir, dirMode)) == nil
 }
 
 func (m *Memory) dir(trial, id uint32) string {
@@ -54,7 +54,7 @@ func (m *Memory) Restore(trial, id uint32, to string) error {
 }
 
 // Drop removes a state.
-func (m *Memory) Drop(trial, id uint32) error { return os.RemoveAll(m.dir(trial, id)) }
+func (m *Memory) Drop(trial, id uint32) error { return nolink.RemoveTree(m.dir(trial, id)) }
 
 // Close removes all states.
 func (m *Memory) Close() error { return m.folder.Remove() }

@@ -97,8 +97,43 @@ func (d Dir) readCopying(now time.Time) (c lastCopy) {
 	return c
 }
 
+// Untold is a reporter that has not received all events when its host ends.
+type Untold struct {
+	Reporter string `json:"reporter"`
+	// Waits is how long the host waits for it.
+	Waits time.Time `json:"waits"`
+}
+
+func (d Dir) untold() string { return filepath.Join(d.path, "untold.json") }
+
+// NoteUntold notes for which reporter the host waits; nil: for none any more.
+func (d Dir) NoteUntold(u *Untold) error {
+	if u == nil {
+		return unlessMissing(nolink.Remove(d.untold()))
+	}
+	text, err := json.Marshal(u)
+	if err != nil {
+		return err
+	}
+	return WriteFile(d.untold(), append(text, '\n'))
+}
+
+// readUntold returns what NoteUntold wrote, if the host still waits.
+func (d Dir) readUntold(now time.Time) (u Untold, waits bool) {
+	text, err := ReadFile(d.untold(), maxUntold)
+	waits = err == nil && json.Unmarshal(text, &u) == nil && u.Waits.After(now)
+	return u, waits
+}
+
+// maxUntold is larger than the name of a reporter.
+const maxUntold = 1 << 16
+
 // Leaving says what a host that ends waits for, and how long at most; "": for nothing.
 func (d Dir) Leaving(now time.Time) string {
+	if u, waits := d.readUntold(now); waits {
+		return fmt.Sprintf("its host still waits for the reporter %q to receive all events, %v more at most",
+			u.Reporter, u.Waits.Sub(now).Round(time.Second))
+	}
 	if c := d.readCopying(now); c.To != "" {
 		return fmt.Sprintf("its host still copies the last of it to %q, for %v more at most", c.To,
 			c.Until.Sub(now).Round(time.Second))
@@ -120,9 +155,13 @@ func (d Dir) Leaving(now time.Time) string {
 	return ""
 }
 
-// LeavesBy returns when a host that ends stops to wait for its executors, or to copy; zero: it does neither.
+// LeavesBy returns when a host that ends stops to wait for its executors and reporters, or to copy; zero: it does
+// neither.
 func (d Dir) LeavesBy(now time.Time) (end time.Time) {
 	end = d.readCopying(now).Until
+	if u, waits := d.readUntold(now); waits && u.Waits.After(end) {
+		end = u.Waits
+	}
 	for _, u := range d.ReadUnreleased() {
 		if u.Waits.After(now) && u.Waits.After(end) {
 			end = u.Waits

@@ -74,6 +74,21 @@ func RoomForNew(dir string) error {
 // IsFull reports whether something was not written for lack of room.
 func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
+// Advise says what to do about an error for lack of room, and what is missing there. Other errors stay.
+func Advise(err error) error {
+	if !IsFull(err) {
+		return err
+	}
+	path := ""
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		path = p.Path
+	} else if l, ok := errors.AsType[*os.LinkError](err); ok {
+		path = l.New
+	}
+	missing := lack.Of(existing(path), err)
+	return fmt.Errorf("%w: %s; %s, and run the same command again", err, missing, missing.Remedy())
+}
+
 // existing returns a directory, or the first one above it that exists.
 func existing(dir string) string {
 	for dir != filepath.Dir(dir) {

@@ -15,11 +15,17 @@ import (
 func mounted(t *testing.T, options string) string {
 	t.Helper()
 	dir := t.TempDir()
+	mount(t, dir, options)
+	return dir
+}
+
+// mount mounts an empty disk.
+func mount(t *testing.T, dir, options string) {
+	t.Helper()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
 		t.Skip("a small disk cannot be mounted: ", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
-	return dir
 }
 
 func entries(t *testing.T, dir string) []os.DirEntry {
@@ -100,5 +106,26 @@ func TestNotesOfOthers(t *testing.T) {
 		if err := d.Vacant(); err == nil {
 			t.Errorf("an experiment begins beside somebody's %s", name)
 		}
+	}
+}
+
+// The error of a write says what is missing, and what to do. One without permission names the file.
+func TestAdvice(t *testing.T) {
+	for options, want := range map[string]string{"size=1m": "the disk is full; free some space, and run",
+		"size=16m,nr_inodes=1": "no inode is free); remove some files, and run"} {
+		dir := mounted(t, options)
+		err := os.WriteFile(filepath.Join(dir, "x"), make([]byte, 2<<20), 0o600)
+		if err = Advise(err); err == nil || !strings.Contains(err.Error(), want) || !IsFull(err) {
+			t.Errorf("%s: %v", options, err)
+		}
+	}
+	other := errors.New("other")
+	if err := Advise(other); err != other || Advise(nil) != nil {
+		t.Error(err)
+	}
+	protected := &os.LinkError{Op: "rename", Old: "/e/.tmp", New: "/e/run.json", Err: syscall.EPERM}
+	if err := (Dir{path: "/e"}).Unwritable(protected); !strings.Contains(err.Error(), "/e/run.json cannot be written: "+
+		"operation not permitted; ") {
+		t.Error(err)
 	}
 }

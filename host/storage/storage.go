@@ -96,7 +96,11 @@ func (d Dir) Exists() bool {
 // Vacant checks that a directory without an experiment has no foreign files with names that an
 // experiment uses (B-155). A directory that a killed host began has a lock file, and no trials.
 func (d Dir) Vacant() error {
-	if _, err := os.Lstat(filepath.Join(d.path, "LOCK")); err == nil {
+	lock := filepath.Join(d.path, "LOCK")
+	if _, err := os.Lstat(lock); err == nil {
+		if foreign, err := journal.ForeignLock(d.path); foreign && err == nil {
+			return belongsToNone(lock)
+		}
 		if d.HasTrials() {
 			return fmt.Errorf("%s has the trials of an experiment, but %s is gone: put it back, with what else is "+
 				"gone, or give the new experiment another --name", d.Trials(), d.Experiment())
@@ -105,12 +109,15 @@ func (d Dir) Vacant() error {
 	}
 	for _, name := range ownNames {
 		if _, err := os.Lstat(filepath.Join(d.path, name)); err == nil {
-			return fmt.Errorf("%s exists, but no experiment that it could belong to: give the experiment another "+
-				"--name or --storage, or move it away",
-				filepath.Join(d.path, name))
+			return belongsToNone(filepath.Join(d.path, name))
 		}
 	}
 	return nil
+}
+
+func belongsToNone(path string) error {
+	return fmt.Errorf("%s exists, but no experiment that it could belong to: give the experiment another "+
+		"--name or --storage, or move it away", path)
 }
 
 // HasTrials reports whether the directory has directories of trials.
@@ -126,6 +133,7 @@ func (d Dir) HasTrials() bool {
 var ownNames = []string{"run.json", "tunehost.lock", "journal", "trials", "snapshots", "checkpoints", "start",
 	"learned.jsonl",
 	"host.log", ".crash.txt", "control", ".reported", "agents", "uploads.json", "unreleased.json", "copying.json",
+	"untold.json",
 	".room", ".full", ".full-inodes", ".full-quota"}
 
 // Strange returns the errors of what is neither a file nor a folder in the place of one that an experiment has. What is

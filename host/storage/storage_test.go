@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // B-080: the error distinguishes a missing directory of all trials from a problem of one trial, and
@@ -54,5 +55,25 @@ func TestTrialsWithoutExperiment(t *testing.T) {
 	}
 	if err := d.Vacant(); err == nil || !strings.Contains(err.Error(), d.Experiment()+" is gone: put it back") {
 		t.Error(err)
+	}
+}
+
+// A host that ends says for which reporter it waits, until then.
+func TestUntoldReporter(t *testing.T) {
+	t.Parallel()
+	d, _ := trial(t)
+	now := time.Now()
+	for _, c := range []struct {
+		note *Untold
+		want string
+	}{{nil, ""}, {&Untold{"mine", now.Add(12 * time.Second)},
+		`its host still waits for the reporter "mine" to receive all events, 12s more at most`},
+		{&Untold{"mine", now.Add(-time.Second)}, ""}, {nil, ""}} {
+		if err := d.NoteUntold(c.note); err != nil {
+			t.Fatal(err)
+		}
+		if got, by := d.Leaving(now), d.LeavesBy(now); got != c.want || by.IsZero() != (got == "") {
+			t.Errorf("%+v: %q, by %v", c.note, got, by)
+		}
 	}
 }

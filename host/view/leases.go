@@ -310,6 +310,9 @@ func (l *Leases) Awaited(trialsRun bool) string {
 	if l.Lost != "" && l.Free == 0 {
 		return cmp.Or(text, "no lease") + "; the last one: " + l.Lost + l.retry()
 	}
+	if !l.RetryAt.IsZero() && !trialsRun && l.Free == 0 {
+		return cmp.Or(text, "no lease") + l.retry()
+	}
 	return text
 }
 

@@ -62,6 +62,7 @@ func TestLostLease(t *testing.T) {
 
 // B-133: what an experiment waits for is said in one line, in the words of its status.
 func TestAwaited(t *testing.T) {
+	at := time.Date(2026, 11, 28, 14, 20, 47, 0, time.Local)
 	for want, x := range map[string]struct {
 		leases    Leases
 		trialsRun bool
@@ -74,10 +75,17 @@ func TestAwaited(t *testing.T) {
 		"no lease; the last one: lease lost: node n1 is down": {Leases{Lost: "lease lost: node n1 is down"}, false},
 		"1 lease ends (the job is preempted), 2 leases wait: a": {Leases{Ending: 1, Waiting: 2, Why: []string{"a"},
 			Ends: []string{"the job is preempted"}}, true},
+		"no lease; another is requested at 14:20:47": {Leases{RetryAt: at}, false},
+		"no lease; the last one: lease lost: preempted; another is requested at 14:20:47": {Leases{RetryAt: at,
+			Lost: "lease lost: preempted"}, false},
 	} {
 		if got := x.leases.Awaited(x.trialsRun); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	later := Leases{Used: 1, RetryAt: at}
+	if got := later.Awaited(true); got != "" {
+		t.Errorf("%q while a trial runs", got)
 	}
 	asked := Leases{Used: 1, Waiting: 1}
 	if got := asked.Awaited(true); got != "" {

@@ -51,7 +51,7 @@ const lattice = `
 	host/clock       < STD
 	host/config/fit  < STD, github.com/google/jsonschema-go/…
 	host/deadlines   < STD
-	host/storage/runtimedir  < STD
+	host/storage/runtimedir  < STD, host/storage/nolink
 	host/local/claims      < STD, host/storage/runtimedir
 	host/hostlog     < STD, github.com/hashicorp/go-hclog
 	host/machine     < STD

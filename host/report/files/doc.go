@@ -18,7 +18,8 @@
 //
 // The same as a table (RFC 4180, but lines end with a line feed): the host's columns, then a column
 // for each metric. A metric that comes later gets a column at the end; the file is atomically replaced
-// by one with the longer header. A cell without a value is empty; special numbers are NaN, Infinity,
+// by one with the longer header, once for all new metrics of a batch of results.
+// A cell without a value is empty; special numbers are NaN, Infinity,
 // -Infinity. At most maxColumns metrics have a column; the others are in result.jsonl only. Control
 // characters in names become spaces.
 //

@@ -32,7 +32,7 @@ func (t *table) mend() error {
 			return append(to, line...)
 		}
 		return to
-	})
+	}, nil)
 }
 
 // copyOthers writes all lines that are not ours to a new file.

@@ -104,9 +104,9 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	return nil, bufio.ErrBufferFull
 }
 
-// rewrite atomically replaces the file by what edit makes of its lines; edit appends to its first
-// argument.
-func (t *table) rewrite(edit func(to, line []byte) []byte) error {
+// rewrite atomically replaces the file by what edit makes of its lines, and more after them; edit appends to its first
+// argument. The caller has flushed, or more is all of buf.
+func (t *table) rewrite(edit func(to, line []byte) []byte, more []byte) error {
 	tmp, err := nolink.Temporary(t.path, fileMode)
 	if err != nil {
 		return err
@@ -118,12 +118,18 @@ func (t *table) rewrite(edit func(to, line []byte) []byte) error {
 		_, err := w.Write(to)
 		return err
 	})
+	if err == nil {
+		_, err = w.Write(more)
+	}
 	err = errors.Join(err, w.Flush(), tmp.Sync())
 	if err == nil {
 		err = t.close()
 	}
 	if err := nolink.Settle(tmp, t.path, err); err != nil {
 		return err
+	}
+	if more != nil {
+		t.wrote()
 	}
 	return t.learn()
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tunehost/tunehost/host/storage/nolink"
@@ -30,11 +29,16 @@ type table struct {
 
 	// Of a CSV file:
 	columns []string
+	header  int     // how many of the columns the file has; the next flush gives it the others
+	widths  []width // of the rows in buf
 	index   map[string]int
 	cells   []cell
 	named   *fields // the fields that places is for
 	places  []int   // columns of named.all; -1: none
 }
+
+// width is how many columns the rows have from an offset of buf on.
+type width struct{ at, columns int }
 
 // writer is (*os.File).WriteAt; tests have full disks.
 type writer func(f *os.File, b []byte, at int64) (int, error)
@@ -149,7 +153,7 @@ func (t *table) putAside() error {
 }
 
 func (t *table) setColumns(columns []string) {
-	t.columns, t.index, t.named = columns, map[string]int{}, nil
+	t.columns, t.header, t.index, t.named = columns, len(columns), map[string]int{}, nil
 	for i, name := range columns {
 		t.index[name] = i
 	}
@@ -165,73 +169,42 @@ func (t *table) add(e *view.Event, f *fields) error {
 	case JSONL:
 		t.buf = appendJSON(t.buf, e, f)
 	case CSV:
-		if err := t.place(f); err != nil {
-			return err
-		}
+		t.place(f)
 		t.fill(e, f)
+		if n := len(t.columns); len(t.buf) == 0 || t.widths[len(t.widths)-1].columns != n {
+			t.widths = append(t.widths, width{len(t.buf), n})
+		}
 		t.buf = appendCSV(t.buf, e, f, t.cells)
 	}
 	t.last, t.rows = markOf(e), true
 	return nil
 }
 
-// place finds a column for each field, and extends the header if there is none.
-func (t *table) place(f *fields) error {
+// place finds a column for each field, which may be a new one.
+func (t *table) place(f *fields) {
 	if t.named == f {
-		return nil
-	}
-	columns, fresh := slices.Clip(t.columns), map[string]bool{}
-	for i := range f.all {
-		name := f.all[i].name
-		if _, ok := t.index[name]; !ok && !fresh[name] && len(columns) < maxColumns {
-			columns, fresh[name] = append(columns, name), true
-		}
-	}
-	if err := t.widen(columns); err != nil {
-		return err
+		return
 	}
 	t.named, t.places = f, t.places[:0]
 	for i := range f.all {
-		column, ok := t.index[f.all[i].name]
+		column, ok := t.column(f.all[i].name)
 		if !ok || f.all[i].unused {
 			column = -1
 		}
 		t.places = append(t.places, column)
 	}
-	return nil
 }
 
-// widen gives the file the longer header, and each row as many empty cells.
-func (t *table) widen(columns []string) error {
-	more := len(columns) - len(t.columns)
-	if more == 0 && t.size+int64(len(t.buf)) > 0 {
-		return nil
+// column returns the place of a metric; false if the table has no room for it.
+func (t *table) column(name string) (int, bool) {
+	if i, ok := t.index[name]; ok || len(t.columns) == maxColumns {
+		return i, ok
 	}
-	if err := t.ready(); err != nil {
-		return err
-	}
-	if t.size == 0 {
-		t.setColumns(columns)
-		t.buf = appendHeader(t.buf, columns)
-		return nil
-	}
-	commas := bytes.Repeat([]byte{','}, more)
-	header := true
-	err := t.rewrite(func(to, line []byte) []byte {
-		if header {
-			header = false
-			return appendHeader(to, columns)
-		}
-		to = append(to, bytes.TrimSuffix(line, newline)...)
-		return append(append(to, commas...), '\n')
-	})
-	if err == nil {
-		t.setColumns(columns)
-	}
-	return err
+	i := len(t.columns)
+	t.columns, t.cells = append(t.columns, name), append(t.cells, cell{})
+	t.index[name] = i
+	return i, true
 }
-
-var newline = []byte{'\n'}
 
 func (t *table) fill(e *view.Event, f *fields) {
 	clear(t.cells)
@@ -263,7 +236,7 @@ func (t *table) cut(e *view.Event) error {
 			return to
 		}
 		return append(to, line...)
-	})
+	}, nil)
 }
 
 // finish marks the last row before e done (B-012).
@@ -301,25 +274,34 @@ func (t *table) flush() error {
 	if len(t.buf) == 0 {
 		return nil
 	}
-	err := t.need()
+	err := t.find()
 	if err == nil && t.file == nil {
 		t.file, err = nolink.OpenFile(t.path, os.O_RDWR|os.O_CREATE, fileMode)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		t.buf, t.size, t.rows, t.gone = t.buf[:0], 0, false, err
+		t.wrote()
+		t.size, t.rows, t.gone = 0, false, err
 		t.setColumns(nil)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := t.writeAt(t.file, t.buf, t.size); err != nil {
+	if t.size > 0 && t.header < len(t.columns) {
+		return t.widen()
+	}
+	rows := t.gathered()
+	if _, err := t.writeAt(t.file, rows, t.size); err != nil {
 		return err
 	}
-	t.size += int64(len(t.buf))
-	t.buf = t.buf[:0]
+	t.size += int64(len(rows))
+	t.header = len(t.columns)
+	t.wrote()
 	return nil
 }
+
+// wrote empties buf, which is in the file, or nowhere.
+func (t *table) wrote() { t.buf, t.widths = t.buf[:0], t.widths[:0] }
 
 // lost returns an error if the file was written, and is not in its place any more: a program or a user has removed or
 // replaced it, or the directory.

@@ -44,6 +44,9 @@ type SubscriberOptions struct {
 	// Follow begins to read the record.
 	Follow func() (*view.EventLog, error)
 	Log    *hostlog.Log
+	// Note notes for readers until when the host waits for the reporter at its end, if it waits long; zero: it does not
+	// wait any more. It may be nil.
+	Note func(until time.Time) error
 }
 
 // Subscriber passes events to one reporter, at its own speed (B-127). Events wait here, or, if they are
@@ -248,13 +251,14 @@ func (r *Subscriber) End() {
 // abandonTime is how long an abandoned reporter may take to end.
 const abandonTime = 10 * time.Second
 
+// longWait is after what time the user is told for whom the host waits at its end.
+const longWait = 2 * time.Second
+
 // Await waits until all is passed on, or the context ends.
 func (r *Subscriber) Await(ctx context.Context) {
 	defer r.stop()
-	select {
-	case <-r.done:
+	if r.received(ctx) {
 		return
-	case <-ctx.Done():
 	}
 	r.abandon()
 	r.Log.Warn("reporter " + r.Name + " had not received all events when the host ended; it receives the rest when " +
@@ -262,6 +266,43 @@ func (r *Subscriber) Await(ctx context.Context) {
 	select {
 	case <-r.done:
 	case <-time.After(abandonTime): // one of the host's own reporters, whose output nobody reads
+	}
+}
+
+// received waits until all is passed on; false if the context ends before. It says for whom the host waits long.
+func (r *Subscriber) received(ctx context.Context) bool {
+	long := time.NewTimer(longWait)
+	defer long.Stop()
+	for {
+		select {
+		case <-r.done:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-long.C:
+			r.sayWait(ctx)
+			defer r.note(time.Time{})
+		}
+	}
+}
+
+// sayWait says for whom the host waits, and how long at most.
+func (r *Subscriber) sayWait(ctx context.Context) {
+	until, ok := ctx.Deadline()
+	if !ok {
+		return
+	}
+	r.Log.Warn(fmt.Sprintf("reporter %s has not received all events yet: the host waits for it, %v more at most",
+		r.Name, time.Until(until).Round(time.Second)))
+	r.note(until)
+}
+
+func (r *Subscriber) note(until time.Time) {
+	if r.Note == nil {
+		return
+	}
+	if err := r.Note(until); err != nil {
+		r.Log.Warn(fmt.Sprintf("it could not be noted that the host waits for reporter %s: %v", r.Name, err))
 	}
 }
 

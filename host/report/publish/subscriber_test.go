@@ -239,3 +239,34 @@ func TestReadNumber(t *testing.T) {
 		}
 	}
 }
+
+// A reporter for which the host waits long at its end is named, also to readers, until it has received all events.
+func TestReporterThatIsWaitedFor(t *testing.T) {
+	_, _, events := recordOf(t)
+	for what, ends := range map[string]bool{"in time": true, "too late": false} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			g := &gated{let: make(chan struct{}, len(events))}
+			notes := make(chan time.Time, 10)
+			r := NewSubscriber(SubscriberOptions{Name: "x", To: g, Log: hostlog.New(hclog.NewNullLogger()),
+				Note: func(until time.Time) error { notes <- until; return nil }})
+			go r.Run()
+			r.Put(events[:1])
+			r.End()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			end, _ := ctx.Deadline()
+			go r.Await(ctx)
+			if until := <-notes; !until.Equal(end) {
+				t.Errorf("the host waits until %v, not %v", until, end)
+			}
+			if !ends {
+				cancel()
+			}
+			close(g.let)
+			if until := <-notes; !until.IsZero() {
+				t.Errorf("it still waits, until %v", until)
+			}
+		})
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/mirror"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/storage/remote"
 	"github.com/tunehost/tunehost/host/usererror"
 )
@@ -97,7 +98,7 @@ func (c *copied) fetched(ctx context.Context) (p Place, record string, err error
 // replace puts a new copy in the place of the old one.
 func (c *copied) replace(ctx context.Context, s *mirror.Store) error {
 	fresh, old := c.dir+".new", c.dir+".old"
-	if err := errors.Join(os.RemoveAll(fresh), os.RemoveAll(old)); err != nil {
+	if err := errors.Join(nolink.RemoveTree(fresh), nolink.RemoveTree(old)); err != nil {
 		return err
 	}
 	d, err := storage.At(fresh)
@@ -115,5 +116,5 @@ func (c *copied) replace(ctx context.Context, s *mirror.Store) error {
 	if err := os.Rename(fresh, c.dir); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(c.dir), err)
 	}
-	return os.RemoveAll(old)
+	return nolink.RemoveTree(old)
 }

@@ -35,7 +35,7 @@ func Listen() (l net.Listener, remove func(), err error) {
 	l, err = net.Listen("unix", filepath.Join(dir.Path(), "control"))
 	if err != nil {
 		remove()
-		return nil, nil, fmt.Errorf("no control socket: %w", err)
+		return nil, nil, fmt.Errorf("no control socket: %w; set TMPDIR to a directory of your own", err)
 	}
 	return l, remove, nil
 }

@@ -131,15 +131,6 @@ func Remove(path string) error {
 	return within(path, func(at *os.Root, name string) error { return at.Remove(name) })
 }
 
-// RemoveAll is os.RemoveAll: it removes links below the folder, not their targets.
-func RemoveAll(path string) error {
-	err := within(path, func(at *os.Root, name string) error { return at.RemoveAll(name) })
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
 // Chmod is os.Chmod.
 func Chmod(path string, mode fs.FileMode) error {
 	return within(path, func(at *os.Root, name string) error {

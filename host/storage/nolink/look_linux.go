@@ -34,9 +34,23 @@ func look(path string, flags int, mode uint32) (int, error) {
 	if flags&unix.O_CREAT == 0 {
 		mode = 0 // the kernel refuses a mode without O_CREAT
 	}
-	how := &unix.OpenHow{Flags: uint64(flags), Mode: uint64(mode), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	return openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: uint64(flags), Mode: uint64(mode),
+		Resolve: unix.RESOLVE_NO_SYMLINKS})
+}
+
+// openHere opens what lies in a folder. It fails with EXDEV if a mount point is on the way, also one of the same file
+// system.
+func openHere(at int, name string, flags int) (int, error) {
+	if !kernelLooks() {
+		return openUnlessOther(at, name, flags)
+	}
+	return openat2(at, name, &unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC),
+		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV | unix.RESOLVE_BENEATH})
+}
+
+func openat2(at int, path string, how *unix.OpenHow) (int, error) {
 	for tries := 0; ; {
-		fd, err := unix.Openat2(unix.AT_FDCWD, path, how)
+		fd, err := unix.Openat2(at, path, how)
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN) && tries < lookAgain:
@@ -45,4 +59,14 @@ func look(path string, flags int, mode uint32) (int, error) {
 			return fd, err
 		}
 	}
+}
+
+// mountOf asks the kernel, which says the mount since Linux 5.8.
+func mountOf(fd int) (mount, error) {
+	m, err := deviceOf(fd)
+	var s unix.Statx_t
+	if unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_MNT_ID, &s) == nil && s.Mask&unix.STATX_MNT_ID != 0 {
+		m.id = s.Mnt_id
+	}
+	return m, err
 }

@@ -158,3 +158,29 @@ func TestWalk(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// RemoveAll removes what os.RemoveAll removes, and RemoveTree also behind a link above.
+func TestRemoval(t *testing.T) {
+	for what, remove := range map[string]func(string) error{"all": RemoveAll, "tree": RemoveTree} {
+		dir := world(t)
+		in := func(name string) string { return filepath.Join(dir, name) }
+		for _, path := range []string{in("none"), in("none/x"), in("real/file"), in("folder"), in("real"), in("real")} {
+			if err := remove(path); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+			t.Errorf("%s: %v %v", what, left, err)
+		}
+		if remove("/") == nil {
+			t.Errorf("%s: the root was removed", what)
+		}
+	}
+	dir := world(t)
+	if err := RemoveTree(filepath.Join(dir, "folder", "file")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "real", "file")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}

@@ -215,8 +215,24 @@ func Missing(d storage.Dir) error {
 			return fmt.Errorf("%s: %w", path, ErrGone)
 		}
 	}
+	if isThere(d.Experiment()) && !isThere(Path(d)) {
+		return &halfError{d}
+	}
 	return fmt.Errorf("%s: %w", d.Path(), ErrNone)
 }
+
+// halfError says that there is no experiment, although there is its file.
+type halfError struct{ dir storage.Dir }
+
+// Error implements error.
+func (e *halfError) Error() string {
+	return fmt.Sprintf("%s: there is no experiment here: it has an %s, but no %s; put that back from a copy, or move "+
+		"%[2]s away, or give a new experiment another --name or --storage",
+		e.dir.Path(), filepath.Base(e.dir.Experiment()), filepath.Base(Path(e.dir)))
+}
+
+// Is makes it an ErrNone.
+func (e *halfError) Is(target error) bool { return target == ErrNone }
 
 func isThere(path string) bool {
 	_, err := nolink.Lstat(path)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // MaxPath is the longest path that [Make] returns, in bytes. It leaves room for the names that
@@ -85,7 +87,7 @@ func (f *Folder) in(home string) (paths []string, err error) {
 // Remove removes the folder with its content, and with the last folder of this process its home.
 func (f *Folder) Remove() error {
 	f.once.Do(func() {
-		f.err = os.RemoveAll(f.path)
+		f.err = nolink.RemoveTree(f.path)
 		homes.release(f.home)
 	})
 	return f.err

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
 // marker is the file that marks a folder as ours.
@@ -134,7 +136,7 @@ func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		if e.Name() != marker {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, nolink.RemoveTree(filepath.Join(dir, e.Name())))
 		}
 	}
 	if err != nil {

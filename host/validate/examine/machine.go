@@ -20,6 +20,9 @@ func Here() []Finding {
 	if warning != "" {
 		list = append(list, Finding{What: "gpu", Text: warning, Bad: true})
 	}
+	if err := local.Limits(); err != nil { // no experiment starts
+		list = append(list, Finding{What: "limits", Text: err.Error(), Bad: true})
+	}
 	return list
 }
 

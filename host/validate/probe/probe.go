@@ -16,6 +16,7 @@ import (
 	"github.com/tunehost/tunehost/host/agent/door"
 	"github.com/tunehost/tunehost/host/plugin"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/nolink"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/validate/examine"
 	"github.com/tunehost/tunehost/plugins/sdk"
@@ -65,7 +66,7 @@ func Examine(ctx context.Context, s Subject) []examine.Finding {
 		return x.findings
 	}
 	x.dir = dir
-	defer os.RemoveAll(dir)
+	defer nolink.RemoveTree(dir)
 	x.examine(ctx)
 	return x.findings
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // starving fails like a shell that cannot fork until the file `fed` exists, which another trial's
@@ -59,5 +60,32 @@ func TestProgramsWithoutRoom(t *testing.T) {
 		"no space left where the program writes (cp: error writing x: No space "+
 			"left on device)") {
 		t.Errorf("%q", said)
+	}
+}
+
+// Programs that all starve do not wait for each other for ever: the last one runs alone, and the others when it has
+// ended. B-087
+func TestStarvedProgramsDoNotWaitForEachOther(t *testing.T) {
+	dir := t.TempDir()
+	const trials = 4
+	// A program finds room only if it is the only one that holds the folder.
+	p := openTest(t, sh(`echo x >> `+dir+`/runs
+		if mkdir `+dir+`/held; then sleep 0.2; rmdir `+dir+`/held; n=$(wc -l < `+dir+`/runs)
+			if [ $n -gt 4 ]; then echo '{"accuracy": 1}'; exit 0; fi; fi
+		echo 'sh: 1: Cannot fork' >&2; exit 2`))
+	ended := make(chan error, trials)
+	for range trials {
+		run := newRun(t)
+		go func() { ended <- p.Train(t.Context(), run) }()
+	}
+	for range trials {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("all wait for each other")
+		}
 	}
 }

@@ -149,14 +149,17 @@ func (p *program) Train(ctx context.Context, run sdk.Run) error {
 	}
 	defer done()
 	for {
-		freed := p.room.change()
+		try := p.room.begin()
 		err := p.attempt(ctx, w)
 		var starved *starvedError
-		if !errors.As(err, &starved) || !p.room.shared() {
+		if !errors.As(err, &starved) || p.room.wasAlone(try) {
 			return err
 		}
 		w.hint(starved.hint())
-		if err := w.untilFreed(freed); err != nil {
+		if !p.room.rest(try) {
+			continue // it has all the room now
+		}
+		if err := w.untilFreed(try.freed); err != nil {
 			return err
 		}
 	}

@@ -30,6 +30,8 @@ type room struct {
 	mu    sync.Mutex
 	left  int
 	users int
+	rests int // users that wait until another one has ended
+	tries int
 	freed chan struct{} // closed when an attempt ends
 }
 
@@ -65,7 +67,7 @@ func (r *room) giveBack(n int) {
 	r.users--
 	r.left += n
 	close(r.freed)
-	r.freed = make(chan struct{})
+	r.freed, r.rests = make(chan struct{}), 0
 }
 
 // change returns a channel that is closed when the next attempt ends.
@@ -75,11 +77,39 @@ func (r *room) change() <-chan struct{} {
 	return r.freed
 }
 
-// shared reports whether other attempts are running, whose end makes room.
-func (r *room) shared() bool {
+// A try is one run of an attempt's program.
+type try struct {
+	freed <-chan struct{} // closed when the next attempt ends
+	no    int
+	alone bool // no other attempt ran when it began
+}
+
+func (r *room) begin() try {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.users > 1
+	r.tries++
+	return try{r.freed, r.tries, r.users-r.rests <= 1}
+}
+
+// wasAlone reports whether no other attempt has run since the try began.
+func (r *room) wasAlone(t try) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return t.alone && t.no == r.tries
+}
+
+// rest reports whether an attempt may wait until another one ends. The last one may not: all would wait for ever.
+func (r *room) rest(t try) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t.freed != r.freed { // another one has ended
+		return true
+	}
+	if r.users-r.rests <= 1 {
+		return false
+	}
+	r.rests++
+	return true
 }
 
 // descriptors returns the number of descriptors that the attempt needs.
