@@ -125,8 +125,8 @@ func (d Dir) HasTrials() bool {
 // ownNames are the names of files in an experiment's directory.
 var ownNames = []string{"run.json", "tunehost.lock", "journal", "trials", "snapshots", "checkpoints", "start",
 	"learned.jsonl",
-	"host.log", ".crash.txt", "control", ".reported", "agents", "uploads.json", "unreleased.json", ".room", ".full",
-	".full-inodes", ".full-quota"}
+	"host.log", ".crash.txt", "control", ".reported", "agents", "uploads.json", "unreleased.json", "place.json",
+	".room", ".full", ".full-inodes", ".full-quota"}
 
 // Strange returns the errors of what is neither a file nor a folder in the place of one that an experiment has. What is
 // needed to open the experiment is not looked at: that fails by itself.
@@ -185,6 +185,9 @@ func (d Dir) Control() string { return filepath.Join(d.path, "control") }
 
 // Agents is the directory of the connections to agents. It has a private key.
 func (d Dir) Agents() string { return filepath.Join(d.path, "agents") }
+
+// Place is a file that says where the last host ran the experiment.
+func (d Dir) Place() string { return filepath.Join(d.path, "place.json") }
 
 // Uploads is a file with the checksums of the uploaded files.
 func (d Dir) Uploads() string { return filepath.Join(d.path, "uploads.json") }
