@@ -9,7 +9,6 @@ import (
 
 	"github.com/tunehost/tunehost/core"
 	"github.com/tunehost/tunehost/host/storage"
-	"github.com/tunehost/tunehost/host/storage/home"
 )
 
 // Leases describes the leases of an experiment.
@@ -178,7 +177,7 @@ func (e *Experiment) ToGiveBack(now time.Time) (n int, err error) {
 // copied reports whether the directory is a copy that no host has run yet: the leases that its files name belong to
 // the original.
 func (e *Experiment) copied() bool {
-	return e.run != nil && e.Dir.Path() != "" && e.elsewhere == nil && home.Of(e.Dir, e.run.RunID).Copy()
+	return e.run != nil && e.Dir.Path() != "" && e.elsewhere == nil && e.run.Copied(e.Dir)
 }
 
 // held reports whether there are any.

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tunehost/tunehost/host/machine"
 	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/storage/nolink"
-	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/host/untrusted"
 )
 
@@ -106,7 +106,7 @@ func runAt(dir string) string {
 	if err != nil {
 		return ""
 	}
-	text, err := storage.ReadFile(runfile.Path(d), maxBytes)
+	text, err := storage.ReadFile(filepath.Join(d.Path(), "run.json"), maxBytes)
 	var r struct {
 		Run string `json:"run_id"`
 	}
@@ -128,8 +128,8 @@ func (h *Home) About() string {
 	if !h.unseen {
 		return fmt.Sprintf("this is a copy of %s, which is an experiment of its own: %s", h.original(), alone)
 	}
-	return fmt.Sprintf("the last host of this experiment ran it in %s, which cannot be seen from here: it may be there "+
-		"still, so %s; if it was moved here, cancel what has its names with the cluster's own command, or wait until "+
+	return fmt.Sprintf("the last host of this experiment ran it in %s, which cannot be seen from here: it may be "+
+		"there still, so %s; if it was moved here, cancel what has its names with the cluster's own command, or wait until "+
 		"its agents have had no host for host_grace", h.original(), alone)
 }
 

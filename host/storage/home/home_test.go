@@ -144,7 +144,8 @@ func TestNotes(t *testing.T) {
 		}
 	}
 	var none *Home
-	if none.Copy() || none.Part() != nil || none.Note() != nil || none.Prefix("0123456789ABCDEF00") != "th-0123456789abcdef-" {
+	if none.Copy() || none.Part() != nil || none.Note() != nil ||
+		none.Prefix("0123456789ABCDEF00") != "th-0123456789abcdef-" {
 		t.Error("no directory is a copy")
 	}
 }
