@@ -129,8 +129,8 @@ func (h *Home) About() string {
 		return fmt.Sprintf("this is a copy of %s, which is an experiment of its own: %s", h.original(), alone)
 	}
 	return fmt.Sprintf("the last host of this experiment ran it in %s, which cannot be seen from here: it may be "+
-		"there still, so %s; if it was moved here, cancel what has its names with the cluster's own command, or wait until "+
-		"its agents have had no host for host_grace", h.original(), alone)
+		"there still, so %s; if it was moved here, cancel what has its names with the cluster's own command, or "+
+		"wait until its agents have had no host for host_grace", h.original(), alone)
 }
 
 // maxText is the longest text of place.json in a message.
