@@ -41,6 +41,7 @@ func (s *Session) create() error {
 	if err != nil {
 		return err
 	}
+	s.Settle()
 	s.start(events)
 	return s.Remember()
 }
@@ -72,6 +73,9 @@ func (s *Session) open() error {
 	if err := errors.Join(s.recovery.Check(), s.inherited.Recall(), s.recovery.MakeDirs()); err != nil {
 		return err
 	}
+	if err := s.Part(); err != nil {
+		return err
+	}
 	if err := s.openPlugins(); err != nil {
 		return err
 	}
@@ -87,6 +91,7 @@ func (s *Session) open() error {
 	if err := s.Plugins.Lock(); err != nil {
 		return err
 	}
+	s.Settle()
 	s.start(events)
 	return s.Remember()
 }

@@ -24,6 +24,9 @@ func GiveBack(ctx context.Context, p *prepare.Plan, o options.Options) (all bool
 		l.Close()
 		err = errors.Join(err, b.Close())
 	}()
+	if b.Home.Copy() {
+		return true, nil // they are the original's
+	}
 	if err := plugins.Find(); err != nil {
 		return false, err
 	}

@@ -133,7 +133,7 @@ func (d Dir) HasTrials() bool {
 var ownNames = []string{"run.json", "tunehost.lock", "journal", "trials", "snapshots", "checkpoints", "start",
 	"learned.jsonl",
 	"host.log", ".crash.txt", "control", ".reported", "agents", "uploads.json", "unreleased.json", "copying.json",
-	"untold.json",
+	"untold.json", "place.json",
 	".room", ".full", ".full-inodes", ".full-quota"}
 
 // Strange returns the errors of what is neither a file nor a folder in the place of one that an experiment has. What is
@@ -193,6 +193,9 @@ func (d Dir) Control() string { return filepath.Join(d.path, "control") }
 
 // Agents is the directory of the connections to agents. It has a private key.
 func (d Dir) Agents() string { return filepath.Join(d.path, "agents") }
+
+// Place is a file that says where the last host ran the experiment.
+func (d Dir) Place() string { return filepath.Join(d.path, "place.json") }
 
 // Uploads is a file with the checksums of the uploaded files.
 func (d Dir) Uploads() string { return filepath.Join(d.path, "uploads.json") }

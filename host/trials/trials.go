@@ -53,6 +53,9 @@ func (t *Trials) Start(a core.StartAttempt) *sdk.Trial {
 	}
 	x.Bundles = t.bundles(a, x.Resources)
 	for _, b := range x.Bundles {
+		if b.Node != x.Bundles[0].Node { // the program starts on the first node: it cannot use those of others
+			continue
+		}
 		for _, id := range b.Devices {
 			if !slices.Contains(x.Devices, id) { // bundles may share one
 				x.Devices = append(x.Devices, id)

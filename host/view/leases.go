@@ -128,6 +128,9 @@ func leases(m *core.Machine) *Leases {
 
 // Foreign names the leases that an executor which the experiment had before has not given back.
 func (e *Experiment) Foreign(now time.Time) (names, executor string) {
+	if e.copied() {
+		return "", ""
+	}
 	var list []string
 	for _, u := range e.Dir.ReadUnreleased() {
 		if u.Executor != e.Config.Executor.Name && len(u.Names) > 0 && !u.Ended(now) {
@@ -155,6 +158,9 @@ func givenBack(all []storage.Unreleased, own string) bool {
 
 // ToGiveBack returns how many leases the executor of an experiment that no host runs can give back.
 func (e *Experiment) ToGiveBack(now time.Time) (n int, err error) {
+	if e.copied() {
+		return 0, nil
+	}
 	all, own := e.Dir.ReadUnreleased(), e.Config.Executor.Name
 	for _, u := range all {
 		if u.Executor == own && !u.Ended(now) {
@@ -166,6 +172,12 @@ func (e *Experiment) ToGiveBack(now time.Time) (n int, err error) {
 		held = 0
 	}
 	return n + held, err
+}
+
+// copied reports whether the directory is a copy that no host has run yet: the leases that its files name belong to
+// the original.
+func (e *Experiment) copied() bool {
+	return e.run != nil && e.Dir.Path() != "" && e.elsewhere == nil && e.run.Copied(e.Dir)
 }
 
 // held reports whether there are any.

@@ -322,6 +322,13 @@ func (e *Experiment) noted(x *Status, now time.Time) (leaving bool) {
 	if e.Dir.Path() == "" {
 		return false
 	}
+	if x.State != Running && e.copied() {
+		if x.Leases != nil {
+			x.Leases = &Leases{Why: []string{}, Nodes: []string{}}
+		}
+		x.lacks(e.Dir.Lacks())
+		return false
+	}
 	all := e.Dir.ReadUnreleased()
 	if x.State != Running && x.Leases != nil && givenBack(all, e.Config.Executor.Name) {
 		x.Leases = &Leases{Why: []string{}, Nodes: []string{}}

@@ -66,7 +66,7 @@ type Trial struct {
 	Iteration uint64
 	// Resources is the granted resources as JSON: {"cpu": "1", …}; for a group, the sum.
 	Resources []byte
-	// Devices are the ids of the granted GPUs, each once.
+	// Devices are the ids of the granted GPUs of the first bundle's node, each once.
 	Devices []string
 	// Bundles are the granted bundles, in the order of the request: one, or several for a group
 	// (placement in the experiment file).

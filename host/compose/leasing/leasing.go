@@ -147,7 +147,7 @@ func unreached(e *config.Experiment, traits sdk.ExecutorTraits) string {
 }
 
 // prefix begins the names of the experiment's leases, and of no other's.
-func (s *Leasing) prefix() string { return "th-" + s.setup.File.Cluster() + "-" }
+func (s *Leasing) prefix() string { return s.setup.Home.Prefix(s.setup.File.RunID) }
 
 // start starts the executor's process and opens it.
 func (s *Leasing) start(ctx context.Context) (plugin.Executor, error) {

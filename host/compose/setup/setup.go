@@ -19,6 +19,7 @@ import (
 	"github.com/tunehost/tunehost/host/plugin/loading"
 	"github.com/tunehost/tunehost/host/prepare"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/home"
 	"github.com/tunehost/tunehost/host/storage/runfile"
 	"github.com/tunehost/tunehost/plugins/sdk/space"
 )
@@ -32,6 +33,8 @@ type Setup struct {
 	Plan     *prepare.Plan
 	// File is run.json; nil until a new experiment is created.
 	File *runfile.File
+	// Home tells the directory from a copy; nil: the experiment is new, has no directory, or is in a remote storage.
+	Home *home.Home
 	// Stage is nil if the machine and the disk are real.
 	Stage   *Stage
 	History *history.History
@@ -84,6 +87,7 @@ func Take(ctx context.Context, p *prepare.Plan, o options.Options, stage *Stage)
 		p.Experiment.Trainable = nil // the caller trains
 	}
 	b.File = p.File
+	b.Home = b.home()
 	for _, text := range p.Warnings {
 		b.Log.Warn(text)
 	}
@@ -120,6 +124,33 @@ func (b *Setup) take(dir storage.Dir) (err error) {
 // Leased reports whether trials run on leases of an executor. Simulations use nodes instead.
 func (b *Setup) Leased() bool {
 	return b.Plan.Experiment.Leased() && !b.Options.Mode.Manual && !b.Options.Mode.Virtual && b.Stage == nil
+}
+
+// home looks whether the directory is a copy. One with a remote storage continues what is stored there, which one host
+// has at a time.
+func (b *Setup) home() *home.Home {
+	if b.Stage != nil || !b.Kept() || b.File == nil || b.Plan.Remote != nil {
+		return nil
+	}
+	return home.Of(b.Dir, b.File.RunID)
+}
+
+// Part makes a copy an experiment of its own, and says so where leases make a difference.
+func (b *Setup) Part() error {
+	if text := b.Home.About(); text != "" && b.Leased() {
+		b.Log.Warn(text)
+	}
+	return b.Home.Part()
+}
+
+// Settle notes where the experiment is, so that a copy is known as one. Without that, it is taken for moved.
+func (b *Setup) Settle() {
+	if b.Home == nil {
+		b.Home = b.home()
+	}
+	if err := b.Home.Note(); err != nil {
+		b.Log.Warn("a copy of this directory will not be known as one: " + err.Error())
+	}
 }
 
 // PointOf converts a trial's parameters to a point.

@@ -1,11 +1,8 @@
 package runfile
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
@@ -38,14 +35,4 @@ func (r *File) placeOf(d storage.Dir, e *config.Experiment) config.Place {
 		}
 	}
 	return config.Place{From: began, To: d.Path()}
-}
-
-// Cluster identifies the experiment on a cluster: a copy is another one than the original, whose leases it leaves
-// alone.
-func (r *File) Cluster() string {
-	if r.place == (config.Place{}) {
-		return strings.ToLower(r.RunID)[:16]
-	}
-	sum := sha256.Sum256([]byte(r.RunID + "\x00" + r.place.To))
-	return hex.EncodeToString(sum[:8])
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/tunehost/tunehost/core/stat"
 	"github.com/tunehost/tunehost/host/config"
 	"github.com/tunehost/tunehost/host/storage"
+	"github.com/tunehost/tunehost/host/storage/home"
 	"github.com/tunehost/tunehost/host/storage/nolink"
 )
 
@@ -156,6 +157,9 @@ func (r *File) ID() (id journal.RunID, err error) {
 	}
 	return journal.RunID(b), nil
 }
+
+// Copied reports whether the directory is a copy that no host has run yet: its leases are the original's.
+func (r *File) Copied(d storage.Dir) bool { return home.Of(d, r.RunID).Copy() }
 
 // Move sets a new path of the experiment file, for another machine. It returns false if the path is
 // unchanged.

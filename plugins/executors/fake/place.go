@@ -17,7 +17,7 @@ const stateFile = ".fake-cluster.json"
 var hostFiles = []string{"experiment.yaml", "run.json", "tunehost.lock", "LOCK", "journal", "trials", "snapshots",
 	"checkpoints", "start", "learned.jsonl", "mirror.json", "host.log", ".crash.txt", "control", ".reported",
 	"uploads.json", "unreleased.json", "copying.json", "untold.json", ".room", ".full", ".full-inodes", ".full-quota",
-	"agents",
+	"agents", "place.json",
 	agentDir}
 
 // statePath returns the path of the cluster's file.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,6 +115,28 @@ func (s *said) why() string {
 		return s.last + "; the log of the lease in " + logDir + " has all that it printed"
 	}
 	return s.last
+}
+
+// granted are the bundles of a lease. Each task of a step has what the largest bundle needs: another one is granted no
+// more than it asked for.
+func (l *step) granted(places map[int]where) []sdk.GrantedBundle {
+	list := placed(places)
+	if l.request == nil { // an earlier process has asked, and the host knows what was granted
+		return list
+	}
+	for i := range min(len(list), len(l.request.Bundles)) {
+		list[i].Devices = list[i].Devices[:min(gpusOf(l.request.Bundles[i]), len(list[i].Devices))]
+	}
+	return list
+}
+
+func gpusOf(b sdk.LeaseBundle) int {
+	for _, a := range b {
+		if a.Name == "gpu" {
+			return int(math.Ceil(a.Value))
+		}
+	}
+	return 0
 }
 
 func placed(places map[int]where) (list []sdk.GrantedBundle) {

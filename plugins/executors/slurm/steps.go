@@ -423,7 +423,7 @@ func (e *steps) lookAt(l *step) {
 		l.held = true
 		e.holdBack(l)
 	case !granted && len(log.places) == l.bundles:
-		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseGranted, Bundles: placed(log.places), Until: e.until})
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseGranted, Bundles: l.granted(log.places), Until: e.until})
 	case !granted:
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeasePending, Why: stepWhy(log.words)})
 	case !l.ending && !e.until.IsZero() && !e.now().Before(e.until.Add(-e.notice())):

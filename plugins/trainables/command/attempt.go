@@ -101,7 +101,7 @@ func (a *attempt) start() (err error) {
 	}
 	env := a.p.trialEnv(t, a.dir, paths, own)
 	if !a.isGang() {
-		return a.launch(file, append(env, channelVariable+paths.channel, devicesVariable+a.p.devices(t.Devices)))
+		return a.launch(file, append(env, channelVariable+paths.channel, devicesVariable+a.visible(t.Devices)))
 	}
 	return a.launchGang(file, env, paths.channel)
 }

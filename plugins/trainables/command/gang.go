@@ -71,6 +71,20 @@ func gangDevices(bundles []sdk.Bundle, rank int) (devices []string) {
 	return devices
 }
 
+// visible is p.devices for a program of this attempt. One without GPUs beside others that have some sees none: what its
+// node shows may be those of other trials.
+func (a *attempt) visible(granted []string) string {
+	if len(granted) == 0 && a.hasDevices() {
+		return a.p.o.Env["CUDA_VISIBLE_DEVICES"]
+	}
+	return a.p.devices(granted)
+}
+
+// hasDevices reports whether a bundle of the trial has GPUs.
+func (a *attempt) hasDevices() bool {
+	return slices.ContainsFunc(a.trial.Bundles, func(b sdk.Bundle) bool { return len(b.Devices) > 0 })
+}
+
 func (a *attempt) isGang() bool { return a.p.o.Workers && len(a.trial.Bundles) > 0 }
 
 // workers yields the created workers, rank 0 first.
@@ -95,7 +109,7 @@ func (a *attempt) launchGang(file string, env []string, channel string) (err err
 	bundles := a.trial.Bundles
 	own := func(rank int) []string {
 		return append(append(slices.Clone(env), gangEnv(bundles, rank, a.port)...),
-			devicesVariable+a.p.devices(gangDevices(bundles, rank)))
+			devicesVariable+a.visible(gangDevices(bundles, rank)))
 	}
 	if err := a.launch(file, append(own(0), channelVariable+channel)); err != nil {
 		return err

@@ -22,7 +22,8 @@ func (a *attempt) onItsNode(file string, env []string, rank int) (path string, a
 	x := sdk.Rank{Socket: socket, Bundle: rank, Path: file, Args: a.args[1:], Dir: a.dir}
 	here := os.Environ()
 	for _, variable := range env {
-		if !slices.Contains(here, variable) {
+		granted := a.hasDevices() && strings.HasPrefix(variable, devicesVariable) // the other node has others
+		if granted || !slices.Contains(here, variable) {
 			name, _, _ := strings.Cut(variable, "=")
 			if name == "PATH" && a.p.ownPath {
 				continue
