@@ -43,6 +43,7 @@ class Constant(Node):
     """A value that is the same in all trials."""
 
     path: Optional[Path] = None  #: in the record; None: it is not there
+    beside: Optional[Path] = None  #: where it would be in the record, which cannot have it
 
     def __init__(self, value: Any, path: Optional[Path] = None) -> None:
         self.value, self.path = value, path
@@ -257,9 +258,10 @@ def open_all(encoded: Encoded) -> None:
 def forget_constants(encoded: Encoded) -> None:
     """Takes constants out of the record, where a function of the user may change them: the config alone has them then."""
     for node in all_of(encoded.plan):
-        if isinstance(node, Constant) and node.path:
-            del _at(encoded.space, node.path[:-1])[node.path[-1]]
-            node.path = None
+        if isinstance(node, Constant):
+            if node.path:
+                del _at(encoded.space, node.path[:-1])[node.path[-1]]
+            node.path = node.beside = None
 
 
 def all_of(node: Node) -> Iterable[Node]:
@@ -362,7 +364,9 @@ def _node(value: Any, path: Path, space: Dict[str, Any], how: _How) -> Node:
     if not varies(value):
         written = how.written(value)
         if not plain(written):
-            return Constant(value)
+            hidden = Constant(value)
+            hidden.beside = path
+            return hidden
         if isinstance(value, dict) and has_form(written):  # the host would see a parameter: other names hide it
             inner: Dict[str, Any] = {}
             space[name] = inner
