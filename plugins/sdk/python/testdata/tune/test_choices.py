@@ -92,6 +92,27 @@ def test_points_that_are_none(points, says):
     assert says in str(e.value) and "\n" not in str(e.value)
 
 
+MODELS = {"m": tune.choice([{"kind": "svm", "C": tune.loguniform(1e-3, 1e3)},
+                            {"kind": "forest", "trees": tune.randint(10, 200)},
+                            [tune.uniform(0, 1), "x"], "none"])}
+
+
+@pytest.mark.parametrize("value, says", [
+    ({"kind": "svm", "C": 5e6}, "m: 5000000.0 is no value of m/C: expected a number from 0.001 to 1000"),
+    ({"kind": "forest"}, "m: the dict lacks trees"),
+    ({"kind": "svm", "trees": 20}, "m: the dict lacks C and has trees, which is no parameter of it"),
+    ({"C": 1.0}, "m: the dict lacks kind"),
+    ([2, "x"], "m: 2 is no value of m/0: expected a number from 0 to 1"),
+])
+def test_points_say_what_is_wrong_inside_of_a_choice(value, says):
+    with pytest.raises(tunehost.AskError) as e:
+        tunehost.AskTell(MODELS, **AIM, trials=1, name="wrong", points=[{"m": value}])
+    assert str(e.value) == f"points: {says}"
+    with pytest.raises(tune.TuneError) as e:
+        tunehost.minimize(lambda p: 1.0, MODELS, trials=1, name="wrong", points=[{"m": value}])
+    assert str(e.value) == f"points: {says}"
+
+
 OLD = {"l": tune.choice(RATES), "n": numpy.int64(2), "x": tune.uniform(0, 1)}
 
 

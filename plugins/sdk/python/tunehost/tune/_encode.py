@@ -506,6 +506,15 @@ def plain(value: Any) -> bool:
     return type(value) is dict and all(type(k) is str and plain(k) and plain(v) for k, v in value.items())
 
 
+def said(path: Path) -> str:
+    """The name of a parameter as users have it: model/C for model_0/it/C of the record."""
+    names: List[str] = []
+    for name in path:
+        choice = re.fullmatch(r"(.+)_\d+_*", names[-1]) if names and name == "it" else None
+        names[-1:] = [choice[1]] if choice else [*names[-1:], name]
+    return "/".join(names)
+
+
 def path_of(plan: Group, name: str) -> Optional[Path]:
     """The path of a parameter of the top level; None if it is none."""
     node = plan.members.get(name)
