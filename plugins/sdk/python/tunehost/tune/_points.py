@@ -13,6 +13,13 @@ from .error import TuneError
 
 def encode_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
     """The parameters of a point that the user wants to run, as an experiment file has them."""
+    try:
+        return _encode_point(plan, point)
+    except _Inside as e:
+        raise TuneError(str(e)) from None
+
+
+def _encode_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
     found: Dict[str, Any] = {}
     for key, value in point.items():
         node = plan.members.get(key)
@@ -32,9 +39,9 @@ def encode_points(plan: Group, points: Any) -> Any:
 
 def _given_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
     try:
-        return encode_point(plan, point)
-    except _Inside:
-        raise
+        return _encode_point(plan, point)
+    except _Inside as e:
+        raise TuneError(str(e)) from None
     except TuneError:
         given: Dict[str, Any] = native(dict(point))
         if plain(given):
@@ -46,7 +53,10 @@ def record(plan: Group, config: Mapping[Any, Any]) -> Tuple[Dict[str, Any], Dict
     """The parameters of a config by their whole names, and the rest of it, which the record does not have. TuneError: the
     record would have another value."""
     found = _Flat()
-    rest = _record(plan, config, found)
+    try:
+        rest = _record(plan, config, found)
+    except _Inside as e:
+        raise TuneError(str(e)) from None
     return dict(found), {} if rest is _NOTHING else rest
 
 
