@@ -61,7 +61,7 @@ def record(plan: Group, config: Mapping[Any, Any]) -> Tuple[Dict[str, Any], Dict
 
 
 class _Inside(TuneError):
-    """A dict or list of a choice has a wrong value inside. The host, which has texts for such values, cannot say which."""
+    """A dict or list of a choice has a wrong value inside. The host cannot say which: it has texts for such values."""
 
 
 _NOTHING: Any = object()
@@ -141,8 +141,8 @@ def _label(node: Choice, value: Any, inside: bool) -> Any:
 
 
 def _meant(node: Choice, value: Any) -> Optional[Node]:
-    """The dict or list of a choice that a value is like: it has the same constants, and the most keys in common. None: it is
-    like none, or like several."""
+    """The dict or list of a choice that a value is like: it has the same constants, and the most keys in common. None:
+    it is like none, or like several."""
     shared = [(_shared(option, value), option) for option in node.children()]
     most = max((count for count, _ in shared), default=0)
     found = [option for count, option in shared if count == most]
