@@ -30,11 +30,12 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
         search = TunedCV(SVC(), {"C": tune.loguniform(1e-3, 1e3), "kernel": tune.choice(["rbf", "linear"])}, trials=50)
         search.fit(x, y).best_params_
 
-    param_space is that of tune.Tuner, with names as set_params takes them ("svc__C" in a pipeline). As in GridSearchCV, a
-    list, tuple, range or array is a choice of its values, as tune.grid_search is here, and as in RandomizedSearchCV,
+    param_space is that of tune.Tuner, with names as set_params takes them ("svc__C" in a pipeline). As in GridSearchCV,
+    a list, tuple, range or array is a choice of its values, as tune.grid_search is here, and as in RandomizedSearchCV,
     scipy's uniform, loguniform and randint are those distributions. A constant tuple is [(50, 50)]. A list of spaces is
-    searched one after the other, each with its share of the trials and a record of its own. trials is how many points are tried; spaces with fewer points are tried whole. searcher is the name of a searcher
-    of tunehost or a class of tune.search. storage is a directory for the record of each fit, under name and a number; None: nothing is recorded.
+    searched one after the other, each with its share of the trials and a record of its own. trials is how many points
+    are tried; spaces with fewer points are tried whole. searcher is the name of a searcher of tunehost or a class of
+    tune.search. storage is a directory for the record of each fit, under name and a number; None: nothing is recorded.
     random_state is the searcher's seed: an int gives the same points at each fit.
 
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score and return_train_score are those of GridSearchCV, and
