@@ -78,6 +78,8 @@ def test_a_suggestion_is_recorded_as_it_is(
     ({"n": tune.randint(0, 5)}, {"n": -(10**400)}, "0+ is no value of n: expected a whole number"),
     ({"x": tune.uniform(0, 1)}, {"x": 10**5000}, "a whole number of thousands of digits is no value of x"),
     ({"m": MODEL}, {"m": {"kind": "c", "y": 1}}, "is none of the values of the parameter m"),
+    ({"m": MODEL}, {"m": {"kind": "b", "y": "a"}}, "m: 'a' is no value of m/y: expected a number"),
+    ({"m": MODEL}, {"m": {"kind": "b"}}, "m: the dict lacks y$"),
 ])
 def test_what_the_record_cannot_have_is_refused(space: Dict[str, Any], config: Dict[str, Any], says: str) -> None:
     with pytest.raises(TuneError, match=says):

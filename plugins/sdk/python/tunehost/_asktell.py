@@ -277,10 +277,10 @@ class AskTell(Experiment):
         """Parameters as ask gives them. Those of sample_from, which would be computed again, are left out."""
         from .tune._encode import computes, decode
 
-        try:
-            return _view.own(given) if computes(self._plan) else decode(self._plan, given)
-        except (KeyError, TypeError):  # a trial of another space: the experiment was extended
-            return _view.own(given)
+        if not computes(self._plan):
+            with contextlib.suppress(KeyError, TypeError):  # a trial of another space: the experiment was extended
+                return decode(self._plan, given)
+        return _view.own(_labels.typed(given, _labels.of(self._plan)))
 
     def _other_space(self) -> AskError:
         """An experiment keeps the space that it has begun with."""

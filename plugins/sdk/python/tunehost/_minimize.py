@@ -58,9 +58,10 @@ def minimize(
     tune.report takes. With grids each combination is tried as often as trials allows, and at least once. Each call is a
     trial in a process of its own, as many at a time as there are CPUs, or concurrency; executor, such as "slurm" or
     {"plugin": "slurm", "partition": "gpu"}, says where they run. points are tried first, and all points satisfy the
-    constraints, such as ["x + y < 0.7"]. For a scheduler f reports values on its way: tune.report({"value": 0.5}). The
-    experiment is recorded in storage (./results) under name. resume=True continues the one of this name, or begins it if
-    there is none; trials that have ended are not run again.
+    constraints, such as ["x + y < 0.7"]. For a scheduler f reports values on its way: tune.report({"value": 0.5}). A
+    trial that it stops counts with its last value, and may be the best. The experiment is recorded in storage
+    (./results) under name. resume=True continues the one of this name, or begins it if there is none; trials that have
+    ended are not run again.
 
     After Ctrl-C this is the best point so far, and interrupted of it is True. KeyboardInterrupt: there was none yet.
     RuntimeError: every trial failed; the message has the first failure."""

@@ -30,11 +30,12 @@ class TunedCV(BaseSearchCV):  # type: ignore[misc]
         search = TunedCV(SVC(), {"C": tune.loguniform(1e-3, 1e3), "kernel": tune.choice(["rbf", "linear"])}, trials=50)
         search.fit(x, y).best_params_
 
-    param_space is that of tune.Tuner, with names as set_params takes them ("svc__C" in a pipeline). As in GridSearchCV, a
-    list is a choice of its values, as tune.grid_search is here, and as in RandomizedSearchCV, scipy's uniform, loguniform
-    and randint are those distributions. A list of spaces is searched one after the other, each with its share of the trials and a record of its
-    own. trials is how many points are tried; spaces with fewer points are tried whole. searcher is the name of a searcher
-    of tunehost or a class of tune.search. storage is a directory for the record of each fit, under name and a number; None: nothing is recorded.
+    param_space is that of tune.Tuner, with names as set_params takes them ("svc__C" in a pipeline). As in GridSearchCV,
+    a list, tuple, range or array is a choice of its values, as tune.grid_search is here, and as in RandomizedSearchCV,
+    scipy's uniform, loguniform and randint are those distributions. A constant tuple is [(50, 50)]. A list of spaces is
+    searched one after the other, each with its share of the trials and a record of its own. trials is how many points
+    are tried; spaces with fewer points are tried whole. searcher is the name of a searcher of tunehost or a class of
+    tune.search. storage is a directory for the record of each fit, under name and a number; None: nothing is recorded.
     random_state is the searcher's seed: an int gives the same points at each fit.
 
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score and return_train_score are those of GridSearchCV, and
@@ -245,6 +246,8 @@ def _count(trials: Any) -> int:
 def _shares(spaces: Any, trials: int) -> Iterator[Tuple[Mapping[str, Any], int]]:
     """The spaces that are searched, and with how many trials."""
     listed = list(spaces) if isinstance(spaces, (list, tuple)) else [spaces]
+    if not listed:
+        raise ValueError(f"param_space is {spaces!r}: expected a dict of parameters, or a list of such dicts")
     for space in listed:
         if not isinstance(space, Mapping):
             raise ValueError(f"param_space has {space!r:.60}: expected a dict of parameters, or a list of such dicts")
@@ -256,7 +259,7 @@ def _shares(spaces: Any, trials: int) -> Iterator[Tuple[Mapping[str, Any], int]]
 
 def _varied(key: str, value: Any) -> Any:
     """A parameter as scikit-learn's searches take it."""
-    if isinstance(value, (list, numpy.ndarray)):
+    if _lists(value):
         return choice(list(value))
     if is_grid(value):
         return choice(value["grid_search"])
@@ -269,6 +272,13 @@ def _varied(key: str, value: Any) -> Any:
     if name in ("loguniform", "reciprocal") and not math.isclose(value.median(), math.sqrt(low * high)):
         raise ValueError(f"{key} is a loguniform of scipy's with a loc, which tunehost does not have: leave loc out")
     return _DISTRIBUTIONS[name](low, high)
+
+
+def _lists(value: Any) -> bool:
+    """Whether a value lists values, as GridSearchCV takes them, or as a column or an index of pandas does."""
+    if isinstance(value, Sequence):
+        return not isinstance(value, (str, bytes))
+    return hasattr(value, "__array__") and numpy.ndim(value) > 0
 
 
 #: What stands for the distributions of scipy, by the least and the largest value.

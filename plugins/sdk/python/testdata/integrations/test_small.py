@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from scipy import stats
 from sklearn.datasets import load_digits, load_iris
@@ -210,3 +211,16 @@ def test_tuned_cv_with_several_metrics_and_finite_spaces():
     assert search.best_score_ == max(search.cv_results_["mean_test_f1_macro"])
     with pytest.raises(ValueError, match="names the one that is searched for"):
         TunedCV(SVC(), space, trials=1, scoring=["accuracy", "f1_macro"], refit=False).fit(x, y)
+
+
+@pytest.mark.parametrize("values", [(1, 2, 4), range(1, 4), pandas.Series([1, 2, 4]), np.array([1, 2, 4])],
+                         ids=["tuple", "range", "series", "array"])
+def test_a_sequence_is_a_choice_of_its_values_as_in_grid_search(values):
+    x, y = load_iris(return_X_y=True)
+    search = TunedCV(SVC(), {"degree": values}, trials=3, searcher="grid", cv=2).fit(x, y)
+    assert sorted(p["degree"] for p in search.cv_results_["params"]) == list(values)
+
+
+def test_no_space_at_all_is_refused():
+    with pytest.raises(ValueError, match=r"param_space is \[\]: expected a dict"):
+        TunedCV(SVC(), []).fit(*load_iris(return_X_y=True))

@@ -5,7 +5,7 @@ import pandas
 import pytest
 
 import tunehost
-from tunehost import tune
+from tunehost import _view, tune
 
 RATES = list(numpy.linspace(0, 1, 3))
 VALUES = {
@@ -92,6 +92,27 @@ def test_points_that_are_none(points, says):
     assert says in str(e.value) and "\n" not in str(e.value)
 
 
+MODELS = {"m": tune.choice([{"kind": "svm", "C": tune.loguniform(1e-3, 1e3)},
+                            {"kind": "forest", "trees": tune.randint(10, 200)},
+                            [tune.uniform(0, 1), "x"], "none"])}
+
+
+@pytest.mark.parametrize("value, says", [
+    ({"kind": "svm", "C": 5e6}, "m: 5000000.0 is no value of m/C: expected a number from 0.001 to 1000"),
+    ({"kind": "forest"}, "m: the dict lacks trees"),
+    ({"kind": "svm", "trees": 20}, "m: the dict lacks C and has trees, which is no parameter of it"),
+    ({"C": 1.0}, "m: the dict lacks kind"),
+    ([2, "x"], "m: 2 is no value of m/0: expected a number from 0 to 1"),
+])
+def test_points_say_what_is_wrong_inside_of_a_choice(value, says):
+    with pytest.raises(tunehost.AskError) as e:
+        tunehost.AskTell(MODELS, **AIM, trials=1, name="wrong", points=[{"m": value}])
+    assert str(e.value) == f"points: {says}"
+    with pytest.raises(tune.TuneError) as e:
+        tunehost.minimize(lambda p: 1.0, MODELS, trials=1, name="wrong", points=[{"m": value}])
+    assert str(e.value) == f"points: {says}"
+
+
 OLD = {"l": tune.choice(RATES), "n": numpy.int64(2), "x": tune.uniform(0, 1)}
 
 
@@ -111,12 +132,16 @@ def test_minimize_goes_on_with_the_texts_that_it_had(earlier, capfd):
     best = tunehost.minimize(lambda p: p["x"] + p["l"] + p["n"], OLD, trials=4, name="old", resume=True, points=points)
     trials = best.experiment.trials()
     assert len(trials) == 4 and {t["state"] for t in trials} == {"TERMINATED"}
-    assert all(t["params"]["l"] in (0.0, 0.5, 1.0) for t in trials) and "n" not in trials[-1]["params"]
+    assert all(t["params"]["l"] in (0.0, 0.5, 1.0) for t in trials) and "n" not in _recorded(best)
     assert type(best.params["l"]) is numpy.float64
     err = capfd.readouterr().err
     assert "change of space" not in err
     with pytest.raises(tune.TuneError, match="param_space: x/uniform is .0.0, 3.0. and was .0.0, 1.0."):
         tunehost.minimize(lambda p: p["x"], {**OLD, "x": tune.uniform(0, 3)}, trials=5, name="old", resume=True)
+
+
+def _recorded(best):
+    return _view.lines("trials", best.experiment.dir)[-1]["params"]
 
 
 def test_asktell_goes_on_with_the_texts_that_it_had(earlier):
@@ -183,3 +208,56 @@ def test_lists_are_lists_for_who_reads_the_experiment():
         asked = session.ask()
         session.tell(asked, 1)
     assert tunehost.Experiment.open("results/asked").trials()[0]["params"] == asked.params
+
+
+U = tune.uniform(0, 1)
+CONSTANTS = {
+    "in dicts": ({"shape": (3, 4), "g": {"m": {1: ("a", float("inf"))}, "x": U}, "x": U}, {}),
+    "first in lists": ({"t": [(1, 2), U]}, {}),
+    "last in lists": ({"t": (U, [U, (1, [2, 3])])}, {}),
+    "in choices": ({"m": tune.choice([{"k": "a", "size": (3, 3), "l": [(1,), U]}])}, {}),
+    "objects": ({"t": [len, b"x", U], "o": {"f": len, "n": (1, len)}, "x": U},
+                {"t": ["len", "b'x'"], "o": {"f": "len", "n": (1, "len")}}),
+    "beside sample_from": ({"t": [U, (1, 2)], "c": tune.choice([(1, 2)]), "s": tune.sample_from(lambda c: 1)}, {}),
+    "forms": ({"choice": (1, 2), "x": U}, {}),
+}
+
+
+@pytest.mark.parametrize("kind", CONSTANTS)
+def test_constants_that_the_record_cannot_have_are_read(kind):
+    space, texts = CONSTANTS[kind]
+    made = {}
+    with tunehost.AskTell(space, **AIM, trials=1, name="asked") as session:
+        for trial in session:
+            made["asked"] = trial.params
+            session.tell(trial, 1)
+        within = session.best()["params"]
+    best = tunehost.minimize(lambda p: 1.0, space, trials=1, name="minimized", verbose=0)
+    made["minimized"] = best.params
+    for name, params in made.items():
+        expected = {k: v for k, v in params.items() if k != "s"}
+        expected = {k: type(v)([*texts[k], *v[len(texts[k]):]]) if k in texts and k == "t" else texts.get(k, v)
+                    for k, v in expected.items()}
+        if kind == "forms":
+            expected["choice_"] = expected.pop("choice")
+        read = tunehost.Experiment.open(f"results/{name}")
+        assert read.best()["params"] == read.trials()[0]["params"] == expected
+    if "sample_from" in kind:
+        assert within == {k: v for k, v in made["asked"].items() if k != "s"}
+
+
+def test_a_list_is_none_where_a_searcher_of_the_user_may_change_what_the_record_has_not():
+    """What is missing is not left out of the list."""
+
+    class Own(tune.search.Searcher):
+        def suggest(self, trial_id):
+            return {"t": [0.5, (3, 4)]}
+
+        def on_trial_complete(self, trial_id, result=None, error=False):
+            pass
+
+    config = tune.TuneConfig(**AIM, num_samples=1, search_alg=Own(**AIM))
+    own = tune.Tuner(lambda c: {"loss": 1.0}, param_space={"t": [U, (1, 2)]}, tune_config=config,
+                     run_config=tune.RunConfig(name="own", verbose=0)).fit()
+    assert own[0].config == {"t": [0.5, (3, 4)]}
+    assert tunehost.Experiment.open("results/own").best()["params"] == {"t": {"0": 0.5}}

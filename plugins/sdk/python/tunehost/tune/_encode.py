@@ -43,6 +43,7 @@ class Constant(Node):
     """A value that is the same in all trials."""
 
     path: Optional[Path] = None  #: in the record; None: it is not there
+    beside: Optional[Path] = None  #: where it would be in the record, which cannot have it
 
     def __init__(self, value: Any, path: Optional[Path] = None) -> None:
         self.value, self.path = value, path
@@ -257,9 +258,10 @@ def open_all(encoded: Encoded) -> None:
 def forget_constants(encoded: Encoded) -> None:
     """Takes constants out of the record, where a function of the user may change them: the config alone has them then."""
     for node in all_of(encoded.plan):
-        if isinstance(node, Constant) and node.path:
-            del _at(encoded.space, node.path[:-1])[node.path[-1]]
-            node.path = None
+        if isinstance(node, Constant):
+            if node.path:
+                del _at(encoded.space, node.path[:-1])[node.path[-1]]
+            node.path = node.beside = None
 
 
 def all_of(node: Node) -> Iterable[Node]:
@@ -362,7 +364,9 @@ def _node(value: Any, path: Path, space: Dict[str, Any], how: _How) -> Node:
     if not varies(value):
         written = how.written(value)
         if not plain(written):
-            return Constant(value)
+            hidden = Constant(value)
+            hidden.beside = path
+            return hidden
         if isinstance(value, dict) and has_form(written):  # the host would see a parameter: other names hide it
             inner: Dict[str, Any] = {}
             space[name] = inner
@@ -500,6 +504,15 @@ def plain(value: Any) -> bool:
     if type(value) is list:
         return all(plain(v) for v in value)
     return type(value) is dict and all(type(k) is str and plain(k) and plain(v) for k, v in value.items())
+
+
+def said(path: Path) -> str:
+    """The name of a parameter as users have it: model/C for model_0/it/C of the record."""
+    names: List[str] = []
+    for name in path:
+        choice = re.fullmatch(r"(.+)_\d+_*", names[-1]) if names and name == "it" else None
+        names[-1:] = [choice[1]] if choice else [*names[-1:], name]
+    return "/".join(names)
 
 
 def path_of(plan: Group, name: str) -> Optional[Path]:

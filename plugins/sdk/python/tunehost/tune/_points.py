@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Dict, Iterable, Tuple
+from typing import Any, Dict, Iterable, Optional, Tuple
 
-from ._encode import Choice, Computed, Constant, Group, Listed, Node, Parameter, Path, equal, looks, plain, same
+from ._encode import Choice, Computed, Constant, Group, Listed, Node, Parameter, Path, equal, looks, plain, said, same
 from ._native import native
 from .error import TuneError
 
 
 def encode_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
     """The parameters of a point that the user wants to run, as an experiment file has them."""
+    try:
+        return _encode_point(plan, point)
+    except _Inside as e:
+        raise TuneError(str(e)) from None
+
+
+def _encode_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
     found: Dict[str, Any] = {}
     for key, value in point.items():
         node = plan.members.get(key)
@@ -32,7 +39,9 @@ def encode_points(plan: Group, points: Any) -> Any:
 
 def _given_point(plan: Group, point: Mapping[str, Any]) -> Dict[str, Any]:
     try:
-        return encode_point(plan, point)
+        return _encode_point(plan, point)
+    except _Inside as e:
+        raise TuneError(str(e)) from None
     except TuneError:
         given: Dict[str, Any] = native(dict(point))
         if plain(given):
@@ -44,8 +53,15 @@ def record(plan: Group, config: Mapping[Any, Any]) -> Tuple[Dict[str, Any], Dict
     """The parameters of a config by their whole names, and the rest of it, which the record does not have. TuneError: the
     record would have another value."""
     found = _Flat()
-    rest = _record(plan, config, found)
+    try:
+        rest = _record(plan, config, found)
+    except _Inside as e:
+        raise TuneError(str(e)) from None
     return dict(found), {} if rest is _NOTHING else rest
+
+
+class _Inside(TuneError):
+    """A dict or list of a choice has a wrong value inside. The host cannot say which: it has texts for such values."""
 
 
 _NOTHING: Any = object()
@@ -80,7 +96,7 @@ def _record(node: Node, value: Any, found: _Flat) -> Any:
 
 def _record_group(node: Group, value: Mapping[Any, Any], found: _Flat) -> Any:
     if found.whole and set(value) != set(node.members):
-        raise TuneError(f"the dict has {_list(value)}, expected {_list(node.members)}")
+        raise TuneError(_other_keys(node, value))
     rest = {}
     for key, member in value.items():
         left = _record(node.members[key], member, found) if key in node.members else member
@@ -101,11 +117,56 @@ def _record_choice(node: Choice, value: Any, found: _Flat) -> Any:
                 continue
             found.update({**inner, "/".join(node.path): label})
             return _NOTHING if rest is _NOTHING else value
-    label = node.label(value)
+    label = _label(node, value, found.inside)
     found["/".join(node.path)] = label
     chosen = node.of(label)
     assert isinstance(chosen, Constant)
     return _NOTHING if same(chosen.value, value) or equal(chosen.value, value) else value
+
+
+def _label(node: Choice, value: Any, inside: bool) -> Any:
+    """The label of a value without parameters. TuneError: it is none, or one with parameters that is wrong inside."""
+    try:
+        return node.label(value)
+    except TuneError:
+        meant = _meant(node, value)
+        if meant is None:
+            raise
+    inner = _Flat()
+    inner.whole, inner.inside = True, inside
+    try:
+        return _record_option(meant, value, inner)  # raises: all were tried before
+    except TuneError as e:
+        raise _Inside(f"{said(node.path)}: {e}") from None
+
+
+def _meant(node: Choice, value: Any) -> Optional[Node]:
+    """The dict or list of a choice that a value is like: it has the same constants, and the most keys in common. None:
+    it is like none, or like several."""
+    shared = [(_shared(option, value), option) for option in node.children()]
+    most = max((count for count, _ in shared), default=0)
+    found = [option for count, option in shared if count == most]
+    return found[0] if most and len(found) == 1 else None
+
+
+def _shared(option: Node, value: Any) -> int:
+    """How many members a value has in common with a dict or list that has parameters; 0: it is another one."""
+    members: Dict[Any, Any] = {}
+    given: Dict[Any, Any] = {}
+    if isinstance(option, Group) and isinstance(value, Mapping):
+        members, given = option.members, dict(value)
+    elif isinstance(option, Listed) and isinstance(value, (list, tuple)) and len(value) == len(option.members):
+        members, given = dict(enumerate(option.members)), dict(enumerate(value))
+    both = [(members[key], given[key]) for key in members if key in given]
+    other = any(isinstance(m, Constant) and not (same(m.value, v) or equal(m.value, v)) for m, v in both)
+    return 0 if other else len(both)
+
+
+def _other_keys(node: Group, value: Mapping[Any, Any]) -> str:
+    lacks = [key for key in node.members if key not in value]
+    more = [key for key in value if key not in node.members]
+    found = [f"lacks {_list(lacks)}"] * bool(lacks) + [f"has {_list(more)}, which is no parameter of it"] * bool(more)
+    return f"the dict {' and '.join(found)}"
 
 
 def _record_option(option: Node, value: Any, found: _Flat) -> Any:
@@ -144,7 +205,7 @@ def _said(value: Any) -> str:
 
 def _refusal(node: Node, value: Any) -> str:
     path = getattr(node, "path", None)
-    name = f" of {'/'.join(path)}" if path else ""
+    name = f" of {said(path)}" if path else ""
     if isinstance(node, Parameter):
         low, high = _bounds(node)
         what = "a whole number" if node.cast is int else "a number"
@@ -161,7 +222,10 @@ def _point(node: Node, value: Any, found: Dict[str, Any]) -> None:
         _set(found, node.path, native(value))
     elif isinstance(node, Choice):
         flat = _Flat()
-        _record_choice(node, value, flat)
+        try:
+            _record_choice(node, value, flat)
+        except _Inside as e:
+            raise _Inside(f"points_to_evaluate: {e}") from None
         for name, one in flat.items():
             _set(found, tuple(name.split("/")), one)
     elif isinstance(node, Group) and isinstance(value, Mapping):
