@@ -65,78 +65,43 @@ func (d Dir) ReadUnreleased() (all []Unreleased) {
 	return all
 }
 
-// lastCopy is what a host copies before it ends.
-type lastCopy struct {
-	To    string    `json:"to"`
-	Until time.Time `json:"until"`
+// A leaving host has one thing to do before it ends.
+type leaving struct {
+	// Does is what it does: "copies the last of it to …".
+	Does  string    `json:"does"`
+	Until time.Time `json:"until"` // at most
 }
 
-func (d Dir) copying() string { return filepath.Join(d.path, "copying.json") }
+func (d Dir) leaving() string { return filepath.Join(d.path, "leaving.json") }
 
-// maxCopying is larger than the note of a copy.
-const maxCopying = 1 << 16
+// maxLeaving is larger than the note of a host that ends.
+const maxLeaving = 1 << 16
 
-// NoteCopying notes that the host copies the rest to a storage, until a time at most, and then ends.
-func (d Dir) NoteCopying(to string, until time.Time) error {
-	text, err := json.Marshal(lastCopy{to, until})
+// NoteLeaving notes what a host does before it ends ("waits for …"), and until when at most. A zero time takes it back.
+func (d Dir) NoteLeaving(does string, until time.Time) error {
+	if until.IsZero() {
+		return unlessMissing(nolink.Remove(d.leaving()))
+	}
+	text, err := json.Marshal(leaving{does, until})
 	if err != nil {
 		return err
 	}
-	return WriteFile(d.copying(), append(text, '\n'))
+	return WriteFile(d.leaving(), append(text, '\n'))
 }
 
-// ForgetCopying takes it back.
-func (d Dir) ForgetCopying() error { return unlessMissing(nolink.Remove(d.copying())) }
-
-// readCopying returns what NoteCopying wrote; nothing, if that cannot be read or is over.
-func (d Dir) readCopying(now time.Time) (c lastCopy) {
-	text, err := ReadFile(d.copying(), maxCopying)
-	if err != nil || json.Unmarshal(text, &c) != nil || !c.Until.After(now) {
-		return lastCopy{}
+// readLeaving returns what NoteLeaving wrote; nothing, if that cannot be read or is over.
+func (d Dir) readLeaving(now time.Time) (l leaving) {
+	text, err := ReadFile(d.leaving(), maxLeaving)
+	if err != nil || json.Unmarshal(text, &l) != nil || !l.Until.After(now) {
+		return leaving{}
 	}
-	return c
+	return l
 }
-
-// Untold is a reporter that has not received all events when its host ends.
-type Untold struct {
-	Reporter string `json:"reporter"`
-	// Waits is how long the host waits for it.
-	Waits time.Time `json:"waits"`
-}
-
-func (d Dir) untold() string { return filepath.Join(d.path, "untold.json") }
-
-// NoteUntold notes for which reporter the host waits; nil: for none any more.
-func (d Dir) NoteUntold(u *Untold) error {
-	if u == nil {
-		return unlessMissing(nolink.Remove(d.untold()))
-	}
-	text, err := json.Marshal(u)
-	if err != nil {
-		return err
-	}
-	return WriteFile(d.untold(), append(text, '\n'))
-}
-
-// readUntold returns what NoteUntold wrote, if the host still waits.
-func (d Dir) readUntold(now time.Time) (u Untold, waits bool) {
-	text, err := ReadFile(d.untold(), maxUntold)
-	waits = err == nil && json.Unmarshal(text, &u) == nil && u.Waits.After(now)
-	return u, waits
-}
-
-// maxUntold is larger than the name of a reporter.
-const maxUntold = 1 << 16
 
 // Leaving says what a host that ends waits for, and how long at most; "": for nothing.
 func (d Dir) Leaving(now time.Time) string {
-	if u, waits := d.readUntold(now); waits {
-		return fmt.Sprintf("its host still waits for the reporter %q to receive all events, %v more at most",
-			u.Reporter, u.Waits.Sub(now).Round(time.Second))
-	}
-	if c := d.readCopying(now); c.To != "" {
-		return fmt.Sprintf("its host still copies the last of it to %q, for %v more at most", c.To,
-			c.Until.Sub(now).Round(time.Second))
+	if l := d.readLeaving(now); l.Does != "" {
+		return fmt.Sprintf("its host still %s, for %v more at most", l.Does, l.Until.Sub(now).Round(time.Second))
 	}
 	for _, u := range d.ReadUnreleased() {
 		left := u.Waits.Sub(now)
@@ -155,13 +120,9 @@ func (d Dir) Leaving(now time.Time) string {
 	return ""
 }
 
-// LeavesBy returns when a host that ends stops to wait for its executors and reporters, or to copy; zero: it does
-// neither.
+// LeavesBy returns when a host that ends stops to wait; zero: it waits for nothing.
 func (d Dir) LeavesBy(now time.Time) (end time.Time) {
-	end = d.readCopying(now).Until
-	if u, waits := d.readUntold(now); waits && u.Waits.After(end) {
-		end = u.Waits
-	}
+	end = d.readLeaving(now).Until
 	for _, u := range d.ReadUnreleased() {
 		if u.Waits.After(now) && u.Waits.After(end) {
 			end = u.Waits

@@ -132,8 +132,8 @@ func (d Dir) HasTrials() bool {
 // ownNames are the names of files in an experiment's directory.
 var ownNames = []string{"run.json", "tunehost.lock", "journal", "trials", "snapshots", "checkpoints", "start",
 	"learned.jsonl",
-	"host.log", ".crash.txt", "control", ".reported", "agents", "uploads.json", "unreleased.json", "copying.json",
-	"untold.json", "place.json",
+	"host.log", ".crash.txt", "control", ".reported", "agents", "uploads.json", "unreleased.json", "leaving.json",
+	"place.json",
 	".room", ".full", ".full-inodes", ".full-quota"}
 
 // Strange returns the errors of what is neither a file nor a folder in the place of one that an experiment has. What is

@@ -58,22 +58,21 @@ func TestTrialsWithoutExperiment(t *testing.T) {
 	}
 }
 
-// A host that ends says for which reporter it waits, until then.
-func TestUntoldReporter(t *testing.T) {
+// A host that ends says what it waits for, until then.
+func TestLeaving(t *testing.T) {
 	t.Parallel()
 	d, _ := trial(t)
 	now := time.Now()
 	for _, c := range []struct {
-		note *Untold
-		want string
-	}{{nil, ""}, {&Untold{"mine", now.Add(12 * time.Second)},
-		`its host still waits for the reporter "mine" to receive all events, 12s more at most`},
-		{&Untold{"mine", now.Add(-time.Second)}, ""}, {nil, ""}} {
-		if err := d.NoteUntold(c.note); err != nil {
+		until time.Time
+		want  string
+	}{{time.Time{}, ""}, {now.Add(12 * time.Second), "its host still waits for somebody, for 12s more at most"},
+		{now.Add(-time.Second), ""}, {time.Time{}, ""}} {
+		if err := d.NoteLeaving("waits for somebody", c.until); err != nil {
 			t.Fatal(err)
 		}
 		if got, by := d.Leaving(now), d.LeavesBy(now); got != c.want || by.IsZero() != (got == "") {
-			t.Errorf("%+v: %q, by %v", c.note, got, by)
+			t.Errorf("%v: %q, by %v", c.until, got, by)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func TestHostThatCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Dir.NoteCopying("s3://bucket/digits", now.Add(50*time.Second)); err != nil {
+	if err := w.Dir.NoteLeaving(`copies the last of it to "s3://bucket/digits"`, now.Add(50*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	const copies = `its host still copies the last of it to "s3://bucket/digits", for 50s more at most`

@@ -17,7 +17,6 @@ import (
 	"github.com/tunehost/tunehost/host/report/jsonlines"
 	"github.com/tunehost/tunehost/host/report/publish"
 	"github.com/tunehost/tunehost/host/show"
-	"github.com/tunehost/tunehost/host/storage"
 	"github.com/tunehost/tunehost/host/trials"
 	"github.com/tunehost/tunehost/host/untrusted"
 	"github.com/tunehost/tunehost/host/view"
@@ -117,15 +116,9 @@ func (s *Views) follow(x Telling) *view.Follower {
 func (s *Views) subscriber(x Telling, name string, to publish.Reportee, after uint64, most int) *publish.Subscriber {
 	return publish.NewSubscriber(publish.SubscriberOptions{Name: name, To: to, After: after, Begun: x.Reported,
 		Most: most, Log: s.setup.Log, Follow: s.eventLog,
-		Note: func(until time.Time) error { return s.noteUntold(name, until) }})
-}
-
-// noteUntold notes for readers that the host waits for a reporter; zero: it does not wait any more.
-func (s *Views) noteUntold(name string, until time.Time) error {
-	if until.IsZero() {
-		return s.setup.Dir.NoteUntold(nil)
-	}
-	return s.setup.Dir.NoteUntold(&storage.Untold{Reporter: name, Waits: until})
+		Note: func(until time.Time) error {
+			return s.setup.Dir.NoteLeaving(fmt.Sprintf("waits for the reporter %q to receive all events", name), until)
+		}})
 }
 
 // SayPaused warns that the experiment is still paused, as it was when its last host ended.

@@ -353,8 +353,8 @@ func (r *Storage) Finish(warn func(string)) {
 	})
 	defer late.Stop()
 	to, _, _ := strings.Cut(r.store.URL(), "?")
-	_ = r.dir.NoteCopying(to, time.Now().Add(lastCopy)) // for people, and for the next host
-	defer func() { _ = r.dir.ForgetCopying() }()
+	_ = r.dir.NoteLeaving(fmt.Sprintf("copies the last of it to %q", to), time.Now().Add(lastCopy))
+	defer func() { _ = r.dir.NoteLeaving("", time.Time{}) }()
 	if err := r.running.Close(ctx); err != nil {
 		warn(fmt.Sprintf("the last of what happened is in %s alone: %v; `tunehost resume %s` copies it",
 			r.dir.Path(), err, untrusted.Word(r.dir.Path())))

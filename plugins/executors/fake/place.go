@@ -16,9 +16,8 @@ const stateFile = ".fake-cluster.json"
 // hostFiles are the names that tunehost uses in an experiment's directory.
 var hostFiles = []string{"experiment.yaml", "run.json", "tunehost.lock", "LOCK", "journal", "trials", "snapshots",
 	"checkpoints", "start", "learned.jsonl", "mirror.json", "host.log", ".crash.txt", "control", ".reported",
-	"uploads.json", "unreleased.json", "copying.json", "untold.json", ".room", ".full", ".full-inodes", ".full-quota",
-	"agents", "place.json",
-	agentDir}
+	"uploads.json", "unreleased.json", "leaving.json", "place.json", ".room", ".full", ".full-inodes", ".full-quota",
+	"agents", agentDir}
 
 // statePath returns the path of the cluster's file.
 func (o *options) statePath(dir string) string {

@@ -73,7 +73,7 @@ REMARKS: Dict[str, List[str]] = {
     ],
     "register_env": [NO, "belongs to RLlib"],
     "run_experiments": [DIFFERS, "experiments that run at the same time have a scheduler each"],
-    "Tuner": [SAME, "`restore` needs the trainable only if it has changed"],
+    "Tuner": [SAME, "`restore` needs the trainable only if it has changed; the directory may have been moved or copied"],
     "TuneConfig": [
         SAME,
         "`search_alg` and `scheduler` may also be names of plugins; without `search_alg` points are random, as in Ray, and "
