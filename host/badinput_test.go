@@ -135,7 +135,7 @@ func TestInvalidSuggestions(t *testing.T) {
 		"no such value": {suggests(space.Point{0.5, 7}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
 		"half a value":  {suggests(space.Point{0.5, 0.5}, sdk.Ready, 0), `its suggestion 0 cannot be a trial`},
 		"short":         {suggests(space.Point{0.5}, sdk.Ready, 0), `has length 1; expected 2, one for each parameter`},
-		"too many":      {suggests(space.Point{0.5, 0}, sdk.Ready, 100), `it returned 100 points for`},
+		"too many":      {suggests(space.Point{0.5, 0}, sdk.Ready, 100), `it returned more points (100) than`},
 		"status":        {suggests(space.Point{0.5, 0}, 9, 0), "it returned the unknown status 9"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -293,8 +293,9 @@ func TestReporterHangs(t *testing.T) {
 	if ended.Outcome != core.Finished || n.opens != 3 {
 		t.Errorf("ended %+v after %d openings, want it finished after 3", ended, n.opens)
 	}
-	if got := strings.Count(seen.String(), "warning: "); got != 1 {
-		t.Errorf("%d warnings, want one:\n%s", got, seen)
+	waits := strings.Count(seen.String(), " has not received all events yet: the host waits for it, ")
+	if got := strings.Count(seen.String(), "warning: "); got != 1+waits || waits != 1 {
+		t.Errorf("%d warnings, want one, and one that the host waits:\n%s", got, seen)
 	}
 	contains(t, seen.String(), `reporter "notebook" receives no more events, and the experiment continues without it: `+
 		"it failed 3 times", "did not answer Report for 2s")
