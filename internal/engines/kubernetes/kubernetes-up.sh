@@ -5,7 +5,7 @@
 # containerd, runc, containernetworking-plugins and busybox-static. The last line of its output sets KUBECONFIG.
 #
 #   KUBERNETES_T_DIR    where everything goes (/tmp/tunehost-kubernetes)
-#   KUBERNETES_T_BIN    the programs (~/.cache/tunehost/kubernetes/VERSION)
+#   KUBERNETES_T_BIN    the programs (VERSION in KUBERNETES_CACHE, see kubernetes-build.sh)
 #   KUBERNETES_T_NET    the second number of the network 10.N.0.0/16 (79)
 #   KUBERNETES_T_NODES  real nodes: n1, n2, … (2); KUBERNETES_T_GPUS of each, which are only numbers (2)
 #   KUBERNETES_T_KWOK   simulated nodes: k1, k2, … (0), whose pods only pretend to run
@@ -15,7 +15,7 @@ set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 dir=${KUBERNETES_T_DIR:-/tmp/tunehost-kubernetes} net=${KUBERNETES_T_NET:-79}
 nodes=${KUBERNETES_T_NODES:-2} gpus=${KUBERNETES_T_GPUS:-2} kwok=${KUBERNETES_T_KWOK:-0}
-bin=${KUBERNETES_T_BIN:-${XDG_CACHE_HOME:-$HOME/.cache}/tunehost/kubernetes/${KUBERNETES_VERSION:-v1.34.1}}
+bin=${KUBERNETES_T_BIN:-${KUBERNETES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tunehost/kubernetes}/${KUBERNETES_VERSION:-v1.34.1}}
 server=https://10.$net.0.1:6443 bridge=tk8$net
 
 lack() { echo "$1" >&2; exit 77; }
