@@ -24,4 +24,8 @@ func TestRefusalNamesWhatWasChosen(t *testing.T) {
 		}
 		b.mu.Unlock()
 	}
+	b.GPU = "gpu:a100"
+	if got, want := b.shown(), `; the option gpu is "gpu:a100"; the option args is ["-xn4" "n2"]`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

@@ -415,7 +415,7 @@ func (e *steps) lookAt(l *step) {
 		e.over = true
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the allocation has ended: " + log.words})
 	case !alive && !granted && l.pid != 0 && log.refuses():
-		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseRefused, Why: log.words + e.shownArgs()})
+		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseRefused, Why: log.words + e.shown()})
 	case !alive:
 		e.report(l, sdk.LeaseEvent{Kind: sdk.LeaseLost, Why: "the step has ended" + prefixed(": ", log.why())})
 	case !granted && len(log.places) == 0 && e.closing(): // what leaves makes room, for nothing that is of use

@@ -143,15 +143,19 @@ func (e *executor) chosen(ctx context.Context, why string) (text string) {
 			text += "; there are " + strings.Join(strings.Fields(out), ", ")
 		}
 	}
-	return text + e.shownArgs()
+	return text + e.shown()
 }
 
-// shownArgs names the arguments, as they were read: YAML makes two items of a value with a comma.
-func (o *options) shownArgs() string {
-	if len(o.Args) == 0 {
-		return ""
+// shown names the options that a request has in words of the user: what a GPU is, and the arguments as they were read.
+// YAML makes two items of a value with a comma.
+func (o *options) shown() (text string) {
+	if o.GPU != "gpu" {
+		text = fmt.Sprintf("; the option gpu is %q", o.GPU)
 	}
-	return fmt.Sprintf("; the option args is %q", o.Args)
+	if len(o.Args) > 0 {
+		text += fmt.Sprintf("; the option args is %q", o.Args)
+	}
+	return text
 }
 
 // values returns the values of a lease for the script of its job.
